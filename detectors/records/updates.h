@@ -1,0 +1,42 @@
+// What the pipeline has to tell since it was last asked, as plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "detectors/records/verdict.h"
+#include "detectors/telemetry/endpoint.h"
+#include "sim/base/units.h"
+
+namespace bonescan {
+
+/// One closed window of the whole run.
+struct WindowRecord {
+  Time from;
+  Time to;
+  std::uint64_t probes = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t local_errors = 0;
+  std::uint32_t pairs_evaluated = 0;
+  std::uint32_t pairs_insufficient = 0;  ///< visited, but without enough history
+  std::uint32_t pairs_anomalous = 0;
+};
+
+struct PipelineUpdates {
+  std::vector<Verdict> verdicts;       ///< everything that is not healthy
+  std::vector<WindowRecord> windows;   ///< closed windows
+  std::vector<std::size_t> incidents;  ///< indices of incidents opened, refined or closed, ascending
+};
+
+/// Size of the probing task, for reports.
+struct SkeletonSummary {
+  std::uint32_t rnics = 0;
+  std::uint64_t pairs_full_mesh = 0;  ///< directed
+  std::uint64_t pairs_same_rail = 0;
+  std::uint64_t pairs_probed = 0;
+  double destinations_per_rnic_mean = 0.0;
+  double sweep_s = 0.0;  ///< longest list times the visit period
+};
+
+}  // namespace bonescan

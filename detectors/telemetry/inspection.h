@@ -1,0 +1,113 @@
+// Answers of the three sources that are asked only when something looks wrong: the path tracer, the
+// overlay inspector and the flow-table source.  Plain data, in the words of the tools they wrap.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "detectors/telemetry/component.h"
+#include "detectors/telemetry/endpoint.h"
+#include "sim/base/units.h"
+
+namespace bonescan {
+
+/// Direction of travel along a link, seen from its first-named end: link(host, tor) up = to the ToR.
+enum class LinkDirection : std::uint8_t { kUp, kDown };
+
+/// One physical link of a path.
+struct PathHop {
+  ComponentId link;
+  LinkDirection direction = LinkDirection::kUp;
+
+  constexpr auto operator<=>(const PathHop&) const = default;
+};
+
+/// The physical links a probe crosses, in order.  The answer hashes on its own five-tuple, so the
+/// two ways are independent.
+struct TracedPath {
+  std::vector<PathHop> request;
+  std::vector<PathHop> answer;
+};
+
+/// How the replay of a forwarding chain ended.
+enum class WalkEnd : std::uint8_t {
+  kDelivered,       ///< reached the target's virtual function
+  kNoNextHop,       ///< a table miss, a drop or a missing route: nothing comes after
+  kLoop,            ///< came back to a place already visited
+  kMissingNeighbour,  ///< the tunnel's next hop has no resolved address
+  kNotLocal,        ///< left for a host that does not own the target
+};
+
+/// One step of the overlay walk: where the packet is, which rule took it, what the rule did.
+struct OverlayHop {
+  ComponentId where;   ///< the bridge
+  std::string rule;    ///< table and match, as ofproto/trace prints them; "table miss" if none
+  std::string action;
+};
+
+/// The forwarding chain of one direction of one flow.
+struct OverlayWalk {
+  std::vector<OverlayHop> hops;
+  WalkEnd end = WalkEnd::kDelivered;
+  ComponentId culprit;  ///< rule or bridge where the chain breaks; invalid if delivered
+  std::string reason;   ///< the line that tells why, empty if delivered
+};
+
+/// One flow entry in one table of one RNIC or bridge, in normalized words.
+struct FlowEntry {
+  bool present = false;
+  std::string actions;           ///< normalized; compared between tables
+  std::uint64_t packets = 0;     ///< as the table's owner last read it
+  Duration used{};               ///< since the last counted packet
+};
+
+enum class FlowRole : std::uint8_t {
+  kEncap,  ///< from the virtual function into the tunnel
+  kDecap,  ///< from the tunnel to the virtual function
+};
+
+/// The state of one flow at one RNIC: what OpenFlow says should happen, and what the datapath
+/// (software megaflow) and the eswitch (hardware entry) hold.
+struct FlowTableRow {
+  FlowKey flow;  ///< in the direction of travel through this RNIC
+  FlowRole role = FlowRole::kEncap;
+  std::string match;
+  std::string expected_actions;   ///< ofproto/trace of this five-tuple; "drop" if nothing matches
+  bool hardware_expected = true;  ///< this datapath offloads such a flow
+  FlowEntry datapath;
+  FlowEntry eswitch;
+};
+
+struct FlowTableDump {
+  ComponentId rnic;
+  std::vector<FlowTableRow> rows;
+};
+
+/// What the rendezvous connection says about the process at the far end.
+enum class AgentState : std::uint8_t {
+  kAlive,    ///< answered a keep-alive
+  kDead,     ///< connection refused or reset: the process is gone, the host is there
+  kUnknown,  ///< timed out: nothing can be said
+};
+
+enum class MembershipKind : std::uint8_t {
+  kReady,     ///< registered with its peers: probe it
+  kStopping,  ///< a planned stop: silence is not a failure
+  kGone,      ///< the container is deleted
+};
+
+struct MembershipEvent {
+  Time at;
+  EndpointId endpoint;
+  MembershipKind kind = MembershipKind::kReady;
+};
+
+/// Bytes moved by one RNIC in one sampling interval.
+struct ThroughputSample {
+  Time at;  ///< end of the interval
+  EndpointId endpoint;
+  std::uint64_t bytes = 0;
+};
+
+}  // namespace bonescan

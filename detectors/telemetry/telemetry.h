@@ -1,0 +1,99 @@
+// THE SEAM: six small interfaces through which the production library sees a network.
+//
+// Three implementations exist side by side: the simulator (model/backend_sim), a recorded run
+// (detectors/backend_replay) and real devices.  One conformance battery judges all of them
+// (tests/conformance).
+//
+// Contract, for every implementation:
+// 1. Nothing here knows the truth about faults; answers are what an operator's tools would print.
+// 2. Time is handed in and never goes back from call to call.
+// 3. `kPending` means ask again at the next poll; `kUnavailable` means this source has no answer
+//    here, and the caller says so in its evidence.
+// 4. Collected data is complete, ordered, and delivered once.
+// Thread-compatible: one caller at a time.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "detectors/telemetry/component.h"
+#include "detectors/telemetry/endpoint.h"
+#include "detectors/telemetry/inspection.h"
+#include "detectors/telemetry/probe.h"
+#include "sim/base/error.h"
+#include "sim/base/units.h"
+
+namespace bonescan {
+
+class Probes {
+ public:
+  virtual ~Probes() = default;
+
+  /// Takes visits to carry out.  REQUIRES: every start is at or after the last collect's `now`.
+  virtual void submit(std::span<const ProbeRequest> requests) = 0;
+
+  /// Appends every visit whose probes have all been answered or timed out by `now`, ordered by
+  /// (start, pair).
+  virtual void collect(Time now, ProbeBatch& batch) = 0;
+};
+
+class PathTracer {
+ public:
+  virtual ~PathTracer() = default;
+
+  /// The links that the flow crosses at `now`, both ways.
+  /// @errors kPending, kUnavailable
+  virtual Expected<TracedPath> trace(const FlowKey& flow, Time now) = 0;
+};
+
+class OverlayInspector {
+ public:
+  virtual ~OverlayInspector() = default;
+
+  /// Replays the forwarding chain of one direction of the flow, hop by hop.
+  /// @errors kPending, kUnavailable
+  virtual Expected<OverlayWalk> walk(const FlowKey& flow, Time now) = 0;
+};
+
+class FlowTableSource {
+ public:
+  virtual ~FlowTableSource() = default;
+
+  /// Reads the entries of these flows from the tables at one endpoint's RNIC.  A dump slows the
+  /// RNIC, so it is asked last and rarely.
+  /// @errors kPending, kUnavailable
+  virtual Expected<FlowTableDump> dump(EndpointId at, std::span<const FlowKey> flows, Time now) = 0;
+};
+
+class Throughput {
+ public:
+  virtual ~Throughput() = default;
+
+  /// Appends the samples taken up to `now`, ordered by (time, endpoint).
+  virtual void collect(Time now, std::vector<ThroughputSample>& samples) = 0;
+};
+
+class Membership {
+ public:
+  virtual ~Membership() = default;
+
+  /// Appends the events up to `now`, in order.
+  virtual void collect(Time now, std::vector<MembershipEvent>& events) = 0;
+
+  /// What the endpoint's agent answers on its management connection at `now`.
+  virtual AgentState alive(EndpointId endpoint, Time now) = 0;
+};
+
+/// The six, and the two name tables that give their ids a meaning.
+struct Telemetry {
+  const EndpointDirectory& endpoints;
+  ComponentTable& components;
+  Probes& probes;
+  PathTracer& paths;
+  OverlayInspector& overlay;
+  FlowTableSource& tables;
+  Throughput& throughput;
+  Membership& membership;
+};
+
+}  // namespace bonescan

@@ -1,0 +1,105 @@
+// What a scenario asks to be broken: named kinds and the primitive effects they are made of.
+//
+// A kind is a preset of effects; a scenario may also list effects itself.  Effects change the
+// world's state and nothing else; CATALOG.md has one row for each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/fabric/component_ref.h"
+#include "sim/base/error.h"
+#include "sim/base/units.h"
+
+namespace bonescan {
+
+enum class EffectKind : std::uint8_t {
+  kLinkLoss,        ///< link.loss: a share of the packets is corrupted and dropped
+  kLinkDelay,       ///< link.delay: every packet takes longer
+  kPortDown,        ///< port.down: nothing passes, both ways
+  kPortFlap,        ///< port.flap: down and up in turn
+  kRuleRemove,      ///< rule.remove: an OpenFlow rule is gone
+  kRuleAlter,       ///< rule.alter: an OpenFlow rule does something else
+  kOffloadRemove,   ///< offload.remove: eswitch entries vanish, software megaflows stay
+  kCountersFreeze,  ///< counters.freeze: the RNIC stops refreshing its flow counters
+  kProcessStop,     ///< process.stop: an agent or ovs-vswitchd stops
+};
+
+/// Directions of a cable, seen from its first-named end.
+enum class EffectDirection : std::uint8_t { kUp, kDown, kBoth };
+
+/// Which packets an effect touches.  Default: all.
+struct PacketSelector {
+  std::uint32_t min_bytes = 0;
+  std::uint32_t max_bytes = 0xFFFFFFFF;
+  std::optional<std::uint8_t> dscp;
+  double flow_share = 1.0;  ///< share of five-tuples, chosen by hash
+
+  bool operator==(const PacketSelector&) const = default;
+};
+
+/// Which rule of a host's bridge, in the direction of travel.
+enum class RuleRole : std::uint8_t {
+  kClassify,  ///< table 0: from the local virtual function into its tenant's tables
+  kEncap,     ///< table 10: towards one remote endpoint, into the tunnel
+  kDeliver,   ///< table 20: out of the tunnel, to the local virtual function
+};
+
+enum class RuleAlteration : std::uint8_t {
+  kLoop,  ///< resubmits to an earlier table: the translation never ends
+  kDrop,  ///< drops
+};
+
+struct EffectSpec {
+  EffectKind kind = EffectKind::kLinkLoss;
+  ComponentRef on;
+  EffectDirection direction = EffectDirection::kBoth;
+  PacketSelector packets;
+  double ratio = 0.0;      ///< link.loss, in [0, 1]
+  Duration delay{};        ///< link.delay
+  Duration down{};         ///< port.flap: time down per cycle
+  Duration up{};           ///< port.flap: time up per cycle
+  RuleRole rule = RuleRole::kDeliver;
+  std::optional<RnicId> peer;  ///< rule.*: the remote endpoint of an encap rule
+  RuleAlteration alteration = RuleAlteration::kLoop;
+};
+
+struct FaultSpec {
+  std::string name;  ///< unique in the scenario
+  std::string kind;  ///< a named kind, or "custom" for a list of effects
+  ComponentRef on;
+  Time at;
+  Duration duration{};  ///< zero: until the end of the run
+  std::vector<EffectSpec> effects;
+};
+
+/// The parameters a named kind may take, with defaults.
+struct KindParameters {
+  ComponentRef on;
+  EffectDirection direction = EffectDirection::kBoth;
+  double loss = 0.02;                                ///< crc-error
+  Duration down = std::chrono::seconds(2);           ///< rnic-port-flapping
+  Duration up = std::chrono::seconds(8);             ///< rnic-port-flapping
+  RuleRole rule = RuleRole::kDeliver;                ///< missing-overlay-rule, overlay-loop
+  std::optional<RnicId> peer;
+};
+
+/// A named kind and where it may be put.
+struct FaultKindInfo {
+  std::string_view name;
+  RefKind on;                ///< the kind of component that `on:` must name
+  std::string_view keys;     ///< blank-separated optional keys, for the loader and SCHEMA.md
+  std::string_view meaning;  ///< one line
+};
+
+/// All named kinds, in the order of CATALOG.md.
+const std::vector<FaultKindInfo>& fault_kinds();
+
+/// The primitive effects of a named kind.
+/// @errors kNotFound for an unknown kind; kInvalid if the parameters do not fit
+Expected<std::vector<EffectSpec>> effects_of_kind(std::string_view kind, const KindParameters& parameters);
+
+}  // namespace bonescan

@@ -1,0 +1,37 @@
+// A scenario as values: what one YAML file says, checked, with every default filled in.
+//
+// There is one way to make a Scenario: load_scenario().  It either returns a scenario in which
+// every reference exists and every number is in range, or throws ConfigError.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "detectors/pipeline/pipeline_options.h"
+#include "faults/confounder_options.h"
+#include "faults/fault_spec.h"
+#include "model/fabric/fabric.h"
+#include "model/latency/latency_model_options.h"
+#include "model/overlay/overlay_options.h"
+#include "model/workload/job_options.h"
+
+namespace bonescan {
+
+struct Scenario {
+  std::string name;
+  std::string description;
+  Duration duration{};
+  std::uint64_t seed = 1;
+  FabricOptions fabric;
+  OverlayOptions overlay;
+  LatencyModelOptions latency;
+  std::vector<JobOptions> jobs;
+  PipelineOptions pipeline;  ///< keys `probing` and `detection`
+  ConfounderOptions confounders;
+  std::vector<FaultSpec> faults;
+  std::string hash;  ///< fingerprint of the file's bytes after --set, 16 hexadecimal digits
+  std::string text;  ///< those bytes
+};
+
+}  // namespace bonescan

@@ -1,0 +1,60 @@
+# One static library per architecture layer, and the options they share.
+
+add_library(bonescan_options INTERFACE)
+target_compile_features(bonescan_options INTERFACE cxx_std_20)
+target_compile_options(
+  bonescan_options
+  INTERFACE $<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor>
+            -ffp-contract=off)
+if(BONESCAN_WERROR)
+  target_compile_options(bonescan_options INTERFACE $<BUILD_INTERFACE:-Werror>)
+endif()
+if(BONESCAN_DCHECKS)
+  target_compile_definitions(bonescan_options INTERFACE BONESCAN_DCHECKS=1)
+endif()
+if(BONESCAN_SANITIZE)
+  target_compile_options(bonescan_options INTERFACE -fsanitize=${BONESCAN_SANITIZE}
+                                                    -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(bonescan_options INTERFACE -fsanitize=${BONESCAN_SANITIZE})
+endif()
+if(BONESCAN_COVERAGE)
+  target_compile_options(bonescan_options INTERFACE --coverage)
+  target_link_options(bonescan_options INTERFACE --coverage)
+endif()
+
+# bonescan_layer(NAME FOLDERS folder... [DEPENDS target...] [INSTALLED])
+#
+# Builds bonescan_<NAME> from every .cpp file in the folders. INSTALLED layers are part of the
+# production library that find_package(bonescan) offers as bonescan::<NAME>.
+function(bonescan_layer name)
+  cmake_parse_arguments(ARG "INSTALLED" "" "FOLDERS;DEPENDS" ${ARGN})
+  set(sources)
+  foreach(folder IN LISTS ARG_FOLDERS)
+    file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND sources ${found})
+  endforeach()
+  set(target bonescan_${name})
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    set(visibility PUBLIC)
+  else()
+    add_library(${target} INTERFACE)
+    set(visibility INTERFACE)
+  endif()
+  add_library(bonescan::${name} ALIAS ${target})
+  target_include_directories(
+    ${target} ${visibility} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/bonescan>)
+  target_link_libraries(${target} ${visibility} bonescan_options ${ARG_DEPENDS})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  if(ARG_INSTALLED)
+    install(TARGETS ${target} EXPORT bonescan_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    foreach(folder IN LISTS ARG_FOLDERS)
+      install(
+        DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bonescan/${folder}
+        FILES_MATCHING
+        PATTERN "*.h")
+    endforeach()
+  endif()
+endfunction()
