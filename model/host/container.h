@@ -1,0 +1,46 @@
+// A tenant's container on a host: when it exists, when it is ready, and its agent.
+//
+//   Scheduled -> Pulling -> Starting -> Ready -> Stopping -> Gone
+//
+// Containers of one task change state minutes apart.  A container binds every RNIC of its host (one
+// virtual function each) and runs one agent that probes from all of them.
+#pragma once
+
+#include <cstdint>
+
+#include "model/fabric/fabric.h"
+#include "model/workload/job.h"
+#include "sim/base/units.h"
+
+namespace bonescan {
+
+enum class ContainerState : std::uint8_t {
+  kScheduled,
+  kPulling,
+  kStarting,
+  kReady,
+  kStopping,
+  kGone,
+};
+
+struct Container {
+  HostId host;
+  JobId job;
+  ContainerState state = ContainerState::kScheduled;
+  Time ready_at;
+};
+
+/// Delays that make some containers of a job late.
+struct LateStartOptions {
+  double share = 0.0;
+  Duration delay{};
+};
+
+/// When each container of a job (by position) becomes ready; drawn per position by seed.
+Time draw_ready_time(const JobOptions& job,
+                     const LateStartOptions& late,
+                     JobId id,
+                     std::uint32_t position,
+                     std::uint64_t seed);
+
+}  // namespace bonescan

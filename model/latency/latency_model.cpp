@@ -1,0 +1,39 @@
+#include "model/latency/latency_model.h"
+
+#include <cmath>
+
+#include "sim/base/distributions.h"
+
+namespace bonescan {
+namespace {
+
+double jitter_factor(double u, double sigma) { return lognormal_quantile(u, 0.0, sigma); }
+
+}  // namespace
+
+LatencyModel::LatencyModel(const LatencyModelOptions& options)
+    : options_(options),
+      jitter_(&jitter_factor, options.jitter_sigma),
+      unit_exponential_(&exponential_quantile, 1.0),
+      spike_below_(static_cast<std::uint32_t>(options.spike_ratio * 0x1.0p32)) {}
+
+Duration LatencyModel::base_rtt(const LinkPath& request, const LinkPath& answer) const {
+  const auto one_way = [&](const LinkPath& path) {
+    return 2 * options_.access_link + static_cast<std::int64_t>(path.count - 2) * options_.fabric_link;
+  };
+  return options_.endpoints + one_way(request) + one_way(answer);
+}
+
+double LatencyModel::mean_ns(double fixed_ns, double queue_mean_ns, double overlay_ns) const {
+  const double jitter = std::exp(0.5 * options_.jitter_sigma * options_.jitter_sigma);
+  const double spike = options_.spike_ratio * static_cast<double>(options_.spike_mean.count());
+  return fixed_ns * jitter + queue_mean_ns + overlay_ns + spike;
+}
+
+double LatencyModel::spike_ns(std::uint32_t bits) const {
+  // The bits are uniform below spike_below_: used again as the size of the spike.
+  const double u = (static_cast<double>(bits) + 0.5) / static_cast<double>(spike_below_);
+  return exponential_quantile(u, static_cast<double>(options_.spike_mean.count()));
+}
+
+}  // namespace bonescan

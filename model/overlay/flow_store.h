@@ -1,0 +1,65 @@
+// The megaflows of every pair of RNICs that ever exchanged a packet.
+//
+// A round trip crosses four megaflows: encap at the sender, decap at the receiver, and the two of the
+// answer.  Both probing directions of a pair, and the job's traffic between the two, share them.  So
+// the unit of state is the unordered pair (a quad), and quads never touch each other: they may be
+// evaluated in any order or on any thread.
+// Invariants: 1. a quad is only moved forward in time; 2. quads are never removed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/fabric/fabric.h"
+#include "model/overlay/megaflow.h"
+#include "model/workload/job.h"
+
+namespace bonescan {
+
+using QuadId = StrongId<struct QuadTag>;
+
+/// State between RNICs ends[0] < ends[1]; index 0 or 1 says at which end a megaflow lives.
+struct FlowQuad {
+  std::array<RnicId, 2> ends;
+  std::array<Megaflow, 2> encap;  ///< from this end to the other
+  std::array<Megaflow, 2> decap;  ///< from the other end to this one
+  TrafficKind traffic = TrafficKind::kNone;
+  std::uint32_t stage = 0;  ///< of the ring, if traffic is kRing
+  JobId job;
+  Time job_until;  ///< the job's traffic is accounted for up to here
+
+  std::size_t end_of(RnicId rnic) const { return rnic == ends[0] ? 0 : 1; }
+};
+
+class FlowStore final {
+ public:
+  /// The quad of two RNICs, made on first use.
+  QuadId find_or_add(RnicId a, RnicId b, const std::vector<Job>& jobs);
+
+  std::optional<QuadId> find(RnicId a, RnicId b) const;
+
+  FlowQuad& operator[](QuadId id) { return quads_[id]; }
+
+  const FlowQuad& operator[](QuadId id) const { return quads_[id]; }
+
+  std::size_t size() const { return quads_.size(); }
+
+  /// Quads that touch an RNIC, in the order of their making.
+  const std::vector<QuadId>& of(RnicId rnic) const;
+
+ private:
+  struct Peer {
+    RnicId rnic;
+    QuadId quad;
+  };
+
+  static bool before(const Peer& peer, RnicId id) { return peer.rnic < id; }
+
+  IdVector<QuadId, FlowQuad> quads_;
+  std::vector<std::vector<QuadId>> by_rnic_;
+  std::vector<std::vector<Peer>> peers_;  ///< of the lower RNIC, sorted by peer
+};
+
+}  // namespace bonescan

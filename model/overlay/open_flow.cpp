@@ -1,0 +1,92 @@
+#include "model/overlay/open_flow.h"
+
+#include <fmt/format.h>
+
+#include "sim/base/check.h"
+
+namespace bonescan {
+
+void OpenFlow::change(const RuleKey& rule, RuleState state, Time now) {
+  std::vector<Version>& versions = versions_[rule];
+  BONESCAN_CHECK(versions.empty() || versions.back().since <= now);
+  versions.push_back({now, state});
+  changed_[rule.host] = 1;
+}
+
+RuleState OpenFlow::state(const RuleKey& rule, Time at) const {
+  const auto found = versions_.find(rule);
+  RuleState state = RuleState::kPresent;
+  if (found == versions_.end()) {
+    return state;
+  }
+  for (const Version& version : found->second) {
+    if (version.since > at) {
+      break;
+    }
+    state = version.state;
+  }
+  return state;
+}
+
+Translation OpenFlow::translate_encap(RnicId source, RnicId target, Time at) const {
+  const HostId host = fabric_->host_of(source);
+  if (!changed(host)) {
+    return {};
+  }
+  for (const RuleKey& rule : {RuleKey{host, RuleTable::kClassify, source},
+                              RuleKey{host, RuleTable::kEncap, target}}) {
+    const RuleState found = state(rule, at);
+    if (found != RuleState::kPresent) {
+      return {found, rule};
+    }
+  }
+  return {};
+}
+
+Translation OpenFlow::translate_decap(RnicId target, Time at) const {
+  const HostId host = fabric_->host_of(target);
+  if (!changed(host)) {
+    return {};
+  }
+  const RuleKey rule{host, RuleTable::kDeliver, target};
+  return {state(rule, at), rule};
+}
+
+std::string OpenFlow::bridge_name(HostId host) const { return fabric_->host_name(host) + "/br-int"; }
+
+std::string OpenFlow::rule_name(const RuleKey& rule, std::uint32_t vni) const {
+  switch (rule.table) {
+    case RuleTable::kClassify:
+      return fmt::format(
+          "{} table=0 in_port=vf-{}", bridge_name(rule.host), fabric_->rail_of(rule.endpoint));
+    case RuleTable::kEncap:
+      return fmt::format("{} table=10 vni={},dst={}",
+                         bridge_name(rule.host),
+                         vni,
+                         overlay_address(*fabric_, rule.endpoint));
+    case RuleTable::kDeliver:
+      return fmt::format("{} table=20 vni={},dst={}",
+                         bridge_name(rule.host),
+                         vni,
+                         overlay_address(*fabric_, rule.endpoint));
+  }
+  return {};
+}
+
+std::string overlay_address(const Fabric& fabric, RnicId rnic) {
+  const HostId host = fabric.host_of(rnic);
+  return fmt::format("10.{}.{}.{}",
+                     fabric.segment_of(host),
+                     host.index() % fabric.options().hosts_per_segment,
+                     fabric.rail_of(rnic) + 1);
+}
+
+std::string underlay_address(const Fabric& fabric, RnicId rnic) {
+  const HostId host = fabric.host_of(rnic);
+  return fmt::format("172.{}.{}.{}",
+                     16 + fabric.rail_of(rnic),
+                     fabric.segment_of(host),
+                     host.index() % fabric.options().hosts_per_segment + 1);
+}
+
+}  // namespace bonescan

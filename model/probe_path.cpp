@@ -1,0 +1,247 @@
+#include "model/probe_path.h"
+
+#include <algorithm>
+
+#include "model/fabric/ecmp_hash.h"
+
+namespace bonescan {
+namespace {
+
+LinkPath one_way(const World& world, RnicId source, RnicId target, std::uint16_t port) {
+  const Fabric& fabric = world.fabric();
+  const SwitchId from = fabric.tor_of(source);
+  const SwitchId to = fabric.tor_of(target);
+  std::uint32_t aggregation = 0;
+  if (from != to) {
+    aggregation = world.links().aggregation_for(
+        from, to, flow_hash(source.index(), target.index(), port), world.ecmp_salt(from));
+  }
+  return fabric.path(source, target, aggregation);
+}
+
+LinkConditions conditions(const World& world, const LinkPath& links, const ProbeSpec& spec, bool answer) {
+  const RnicId source = answer ? spec.target : spec.source;
+  const RnicId target = answer ? spec.source : spec.target;
+  LinkConditions met;
+  world.links().accumulate(
+      links.span(),
+      {.flow = flow_hash(source.index(), target.index(), spec.source_port),
+       .bytes = spec.bytes,
+       .dscp = spec.dscp},
+      met);
+  return met;
+}
+
+double lookup_ns(const OverlayOptions& options, FlowPlace found) {
+  switch (found) {
+    case FlowPlace::kOffloaded:
+      return 0.0;
+    case FlowPlace::kSoftware:
+      return static_cast<double>(options.slow_path.count());
+    case FlowPlace::kAbsent:
+      return static_cast<double>((options.slow_path + options.upcall).count());
+  }
+  return 0.0;
+}
+
+/// One bridge on the way.
+struct BridgePass {
+  const World& world;
+  RnicId source;  ///< of this direction
+  RnicId target;
+  Time now;
+  double cost_ns = 0.0;
+
+  /// Counts the packet in the flow's tables; false if it goes no further.
+  bool pass(Megaflow& flow, RnicId at) {
+    const FlowClocks clocks = world.clocks(at);
+    if (flow.place == FlowPlace::kAbsent || flow.idle_due <= now) [[unlikely]] {
+      settle(flow, clocks, now);
+      if (flow.place == FlowPlace::kAbsent &&
+          !world.vswitchd_running(world.fabric().host_of(at))) {
+        return false;  // Nobody answers the upcall.
+      }
+    }
+    const FlowPlace found = hit(flow, clocks, now);
+    if (found != FlowPlace::kOffloaded) [[unlikely]] {
+      cost_ns += lookup_ns(world.options().overlay, found);
+    }
+    if (world.open_flow().changed(world.fabric().host_of(at))) [[unlikely]] {
+      return bridge_translation(world, flow, at, source, target, now).forwards();
+    }
+    return true;
+  }
+};
+
+bool in_any(const std::vector<Interval>& intervals, Time at) {
+  return std::any_of(intervals.begin(), intervals.end(), [at](const Interval& interval) {
+    return interval.from <= at && at < interval.to;
+  });
+}
+
+}  // namespace
+
+ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
+  ProbePath path;
+  path.request = one_way(world, spec.source, spec.target, spec.source_port);
+  path.answer = one_way(world, spec.target, spec.source, spec.source_port);
+  const LinkConditions there = conditions(world, path.request, spec, false);
+  const LinkConditions back = conditions(world, path.answer, spec, true);
+  const Duration base = world.latency().base_rtt(path.request, path.answer);
+  path.fixed_ns = static_cast<double>((base + there.delay + back.delay).count());
+  path.queue_mean_ns = there.queue_mean_ns + back.queue_mean_ns;
+  path.request_pass = there.pass_ratio * (1.0 - world.latency().options().base_loss_ratio);
+  path.round_pass = path.request_pass * back.pass_ratio;
+  return path;
+}
+
+void LoadTimeline::cover(const World& world, Time from, Time to) {
+  bursts_.resize(world.jobs().size());
+  for (std::size_t j = 0; j < bursts_.size(); ++j) {
+    const Job& job = world.jobs()[j];
+    bursts_[j].resize(job.options().pp);
+    for (std::uint32_t stage = 0; stage < job.options().pp; ++stage) {
+      std::vector<Interval>& found = bursts_[j][stage];
+      found.clear();
+      if (job.running_since() >= to || job.options().dp < 2) {
+        continue;
+      }
+      Time at = std::max(from, job.running_since());
+      while (at < to) {
+        const Interval burst = job.burst_ending_after(stage, at);
+        if (burst.from >= to) {
+          break;
+        }
+        found.push_back(burst);
+        at = burst.to;
+      }
+    }
+  }
+}
+
+double LoadTimeline::load(std::uint32_t job, std::uint32_t stage, Time at) const {
+  return in_any(bursts_[job][stage], at) ? 1.0 : 0.0;
+}
+
+LoadKey load_key(const World& world, RnicId rnic) {
+  for (std::uint32_t j = 0; j < world.jobs().size(); ++j) {
+    if (const auto place = world.jobs()[j].coordinate(rnic)) {
+      return {.job = j, .stage = place->pipeline, .known = true};
+    }
+  }
+  return {};
+}
+
+RngStream probe_stream(const World& world, RnicId source, RnicId target) {
+  return {world.options().seed,
+          Purpose::kProbe,
+          source.index() * world.fabric().rnic_count() + target.index()};
+}
+
+std::uint32_t evaluate_probe(const World& world,
+                             const LoadTimeline& load,
+                             const ProbeContext& context,
+                             FlowQuad& quad,
+                             Time sent) {
+  const ProbeSpec& spec = context.spec;
+  const std::size_t here = quad.end_of(spec.source);
+  const std::size_t there = 1 - here;
+  if (quad.traffic != TrafficKind::kNone) {
+    world.settle_quad(quad, sent);
+  }
+  const PhiloxCounter bits = context.draws.block(static_cast<std::uint64_t>(nanoseconds(sent)));
+  const double luck = open01(bits[1]);
+
+  BridgePass request{world, spec.source, spec.target, sent};
+  if (!request.pass(quad.encap[here], spec.source) || luck >= context.path.request_pass ||
+      !request.pass(quad.decap[there], spec.target)) {
+    return kNoAnswer;
+  }
+  const HostId far_host = world.fabric().host_of(spec.target);
+  if (!world.agent_running(far_host) || !world.container_ready(far_host)) {
+    return kNoAnswer;
+  }
+  BridgePass answer{world, spec.target, spec.source, sent};
+  if (!answer.pass(quad.encap[there], spec.target) || luck >= context.path.round_pass ||
+      !answer.pass(quad.decap[here], spec.source)) {
+    return kNoAnswer;
+  }
+  double busy = 0.0;
+  if (context.source_load.known) {
+    busy += load.load(context.source_load.job, context.source_load.stage, sent);
+  }
+  if (context.target_load.known) {
+    busy += load.load(context.target_load.job, context.target_load.stage, sent);
+  }
+  const double load_queue_ns =
+      static_cast<double>(world.latency().options().load_queue_mean.count()) * 0.5 * busy;
+  return world.latency().sample_ns(bits,
+                                   context.path.fixed_ns,
+                                   context.path.queue_mean_ns + load_queue_ns,
+                                   request.cost_ns + answer.cost_ns);
+}
+
+Translation bridge_translation(const World& world,
+                               const Megaflow& flow,
+                               RnicId at,
+                               RnicId source,
+                               RnicId target,
+                               Time now) {
+  // An installed megaflow keeps its actions until a sweep has compared them with OpenFlow.
+  Time version = now;
+  if (flow.place != FlowPlace::kAbsent) {
+    version = std::max(flow.installed, world.clocks(at).sweeps.at_or_before(now));
+  }
+  return at == source ? world.open_flow().translate_encap(source, target, version)
+                      : world.open_flow().translate_decap(target, version);
+}
+
+PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now) {
+  const ProbePath path = resolve_path(world, spec);
+  FlowQuad quad;
+  quad.ends = {std::min(spec.source, spec.target), std::max(spec.source, spec.target)};
+  if (const auto known = world.flows().find(spec.source, spec.target)) {
+    quad = world.flows()[*known];
+    world.settle_quad(quad, now);
+  }
+  const std::size_t here = quad.end_of(spec.source);
+  const std::size_t there = 1 - here;
+  struct Crossing {
+    const Megaflow& flow;
+    RnicId at;
+    RnicId source;
+    RnicId target;
+  };
+  const Crossing crossings[] = {
+      {quad.encap[here], spec.source, spec.source, spec.target},
+      {quad.decap[there], spec.target, spec.source, spec.target},
+      {quad.encap[there], spec.target, spec.target, spec.source},
+      {quad.decap[here], spec.source, spec.target, spec.source},
+  };
+  double overlay_ns = 0.0;
+  for (const Crossing& crossing : crossings) {
+    const bool installed = crossing.flow.place != FlowPlace::kAbsent;
+    if (!installed && !world.vswitchd_running(world.fabric().host_of(crossing.at))) {
+      return {.loss_ratio = 1.0, .rtt_ns = path.fixed_ns};
+    }
+    if (!bridge_translation(
+             world, crossing.flow, crossing.at, crossing.source, crossing.target, now)
+             .forwards()) {
+      return {.loss_ratio = 1.0, .rtt_ns = path.fixed_ns};
+    }
+    // A steady prober pays the upcall of an absent flow once, then it is offloaded.
+    if (installed) {
+      overlay_ns += lookup_ns(world.options().overlay, crossing.flow.place);
+    }
+  }
+  return {.loss_ratio = 1.0 - path.round_pass, .rtt_ns = path.fixed_ns + overlay_ns};
+}
+
+PathCondition healthy_condition(const World& world, const ProbeSpec& spec) {
+  const LinkPath request = one_way(world, spec.source, spec.target, spec.source_port);
+  const LinkPath answer = one_way(world, spec.target, spec.source, spec.source_port);
+  return {.loss_ratio = world.latency().options().base_loss_ratio,
+          .rtt_ns = static_cast<double>(world.latency().base_rtt(request, answer).count())};
+}
+
+}  // namespace bonescan

@@ -1,0 +1,100 @@
+// What one probe meets on its way there and back, as a function of the world and the time.
+//
+//   encap at the source -> links -> decap at the target -> agent -> encap -> links -> decap
+//
+// The outcome of a probe is evaluated here for both evaluation modes of the simulated backend, so
+// that a batch and one event per probe cannot differ.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/world.h"
+
+namespace bonescan {
+
+/// What a probe is, for the network.
+struct ProbeSpec {
+  RnicId source;
+  RnicId target;
+  std::uint16_t source_port = 0;
+  std::uint32_t bytes = 64;
+  std::uint8_t dscp = 0;
+};
+
+/// Everything about a probe's path that changes only at events.
+struct ProbePath {
+  LinkPath request;
+  LinkPath answer;
+  double fixed_ns = 0.0;      ///< base and link delays, both ways
+  double queue_mean_ns = 0.0; ///< queueing by congestion, both ways, without the job's load
+  double request_pass = 1.0;  ///< probability to pass the links of the request
+  double round_pass = 1.0;    ///< of request and answer
+};
+
+ProbePath resolve_path(const World& world, const ProbeSpec& spec);
+
+/// Job bursts that overlap a stretch of time, per job and stage, so that load is a lookup.
+class LoadTimeline final {
+ public:
+  /// Recomputes the bursts in [from, to).
+  void cover(const World& world, Time from, Time to);
+
+  /// Share of full load at `at` on the access links of a rank of this stage.
+  double load(std::uint32_t job, std::uint32_t stage, Time at) const;
+
+ private:
+  std::vector<std::vector<std::vector<Interval>>> bursts_;  ///< [job][stage]
+};
+
+/// Place of an RNIC in its job, for load lookups.
+struct LoadKey {
+  std::uint32_t job = 0;
+  std::uint32_t stage = 0;
+  bool known = false;
+};
+
+LoadKey load_key(const World& world, RnicId rnic);
+
+/// Outcome of the probe sent at `sent`: RTT in ns, or kNoAnswer.  Moves `quad` forward.
+/// REQUIRES: `quad` is the quad of the two ends; probes of one quad are evaluated in time order.
+struct ProbeContext {
+  ProbeSpec spec;
+  ProbePath path;
+  RngStream draws;  ///< of the directed pair; row = send time in ns
+  LoadKey source_load;
+  LoadKey target_load;
+};
+
+constexpr std::uint32_t kNoAnswer = 0xFFFFFFFF;
+
+std::uint32_t evaluate_probe(const World& world,
+                             const LoadTimeline& load,
+                             const ProbeContext& context,
+                             FlowQuad& quad,
+                             Time sent);
+
+/// The stream of a directed pair.  Distinct for fabrics of up to 65,535 RNICs.
+RngStream probe_stream(const World& world, RnicId source, RnicId target);
+
+/// What steady probing of a path would see at `now`, in expectation, without noise and load.
+struct PathCondition {
+  double loss_ratio = 0.0;
+  double rtt_ns = 0.0;
+};
+
+/// As the world is.
+PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now);
+
+/// As the world would be without any fault: what the fault-free twin shows.
+PathCondition healthy_condition(const World& world, const ProbeSpec& spec);
+
+/// Is the flow's packet forwarded by the bridge of `at` at `now`?  `flow` is its megaflow there.
+Translation bridge_translation(const World& world,
+                               const Megaflow& flow,
+                               RnicId at,
+                               RnicId source,
+                               RnicId target,
+                               Time now);
+
+}  // namespace bonescan

@@ -1,0 +1,120 @@
+#include "model/workload/job.h"
+
+#include <algorithm>
+
+#include "sim/base/check.h"
+#include "sim/base/distributions.h"
+#include "sim/base/rng_stream.h"
+
+namespace bonescan {
+namespace {
+
+/// @paper Figure 7: bursts of up to 15 Gb/s at gradient synchronization (skeleton traffic per RNIC).
+constexpr double kBurstBytesPerSecond = 15e9 / 8;
+/// Pipeline traffic is about a thousandth of the gradient volume (GPT-3 175B, HPN).
+constexpr double kPipelineBytesPerSecond = kBurstBytesPerSecond / 1000;
+
+}  // namespace
+
+Job::Job(const JobOptions& options,
+         const Fabric& fabric,
+         std::vector<HostId> free_hosts,
+         JobId id,
+         std::uint64_t seed)
+    : options_(options),
+      fabric_(&fabric),
+      id_(id),
+      seed_(seed),
+      position_(fabric.host_count(), -1) {
+  const std::uint32_t rails = fabric.options().rails;
+  BONESCAN_CHECK(options.tp * options.pp * options.dp == options.gpus);
+  BONESCAN_CHECK(options.gpus % rails == 0);
+  const std::size_t wanted = options.gpus / rails;
+  BONESCAN_CHECK(free_hosts.size() >= wanted);
+  const RngStream order(seed, Purpose::kHostOrder, id.index());
+  for (std::size_t i = free_hosts.size(); i > 1; --i) {
+    std::swap(free_hosts[i - 1], free_hosts[order.at(i) % i]);
+  }
+  free_hosts.resize(wanted);
+  hosts_ = std::move(free_hosts);
+  for (std::size_t p = 0; p < hosts_.size(); ++p) {
+    position_[hosts_[p]] = static_cast<std::int32_t>(p);
+  }
+}
+
+std::optional<RankCoordinate> Job::coordinate(RnicId rnic) const {
+  const std::int32_t position = position_[fabric_->host_of(rnic)];
+  if (position < 0) {
+    return std::nullopt;
+  }
+  const std::uint32_t rank =
+      static_cast<std::uint32_t>(position) * fabric_->options().rails + fabric_->rail_of(rnic);
+  return RankCoordinate{.tensor = rank % options_.tp,
+                        .data = rank / options_.tp % options_.dp,
+                        .pipeline = rank / (options_.tp * options_.dp)};
+}
+
+TrafficKind Job::traffic(RnicId a, RnicId b) const {
+  const auto from = coordinate(a);
+  const auto to = coordinate(b);
+  if (!from || !to || from->tensor != to->tensor || fabric_->host_of(a) == fabric_->host_of(b)) {
+    return TrafficKind::kNone;
+  }
+  const auto distance = [](std::uint32_t x, std::uint32_t y) { return x > y ? x - y : y - x; };
+  const std::uint32_t data = distance(from->data, to->data);
+  const std::uint32_t pipeline = distance(from->pipeline, to->pipeline);
+  if (data == 0 && pipeline == 1) {
+    return TrafficKind::kPipeline;
+  }
+  if (pipeline == 0 && data > 0 && (data == 1 || data == options_.dp - 1)) {
+    return TrafficKind::kRing;
+  }
+  return TrafficKind::kNone;
+}
+
+Interval Job::burst(std::uint32_t stage, std::int64_t step) const {
+  const double period_ns = static_cast<double>(options_.step_time.count());
+  const RngStream stream(seed_, Purpose::kTrainingStep, id_.index());
+  // Clamped so that bursts stay in order.
+  const double jitter = std::clamp(
+      normal_quantile(stream.open01_at(static_cast<std::uint64_t>(step))) * options_.step_jitter,
+      -0.25,
+      0.25);
+  const Time from = running_since_ + step * options_.step_time + stage * options_.stage_offset +
+                    Duration(static_cast<std::int64_t>(jitter * period_ns));
+  return {from, from + Duration(static_cast<std::int64_t>(options_.burst_share * period_ns))};
+}
+
+Interval Job::burst_ending_after(std::uint32_t stage, Time t) const {
+  const Duration since = t - running_since_ - stage * options_.stage_offset;
+  const std::int64_t nominal = since / options_.step_time;
+  for (std::int64_t step = std::max<std::int64_t>(nominal - 1, 0);; ++step) {
+    const Interval found = burst(stage, step);
+    if (found.to > t) {
+      return found;
+    }
+  }
+}
+
+std::uint64_t Job::bytes_sent(RnicId rnic, Time from, Time to) const {
+  const auto place = coordinate(rnic);
+  if (!place || running_since_ == Time::max() || to <= running_since_) {
+    return 0;
+  }
+  const Time start = std::max(from, running_since_);
+  double bytes = options_.pp > 1 ? seconds(to - start) * kPipelineBytesPerSecond : 0.0;
+  if (options_.dp > 1) {
+    Time at = start;
+    while (at < to) {
+      const Interval next = burst_ending_after(place->pipeline, at);
+      if (next.from >= to) {
+        break;
+      }
+      bytes += seconds(std::min(next.to, to) - std::max(next.from, at)) * kBurstBytesPerSecond;
+      at = next.to;
+    }
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace bonescan

@@ -1,0 +1,229 @@
+#include "model/world.h"
+
+#include <algorithm>
+
+#include "sim/base/check.h"
+#include "sim/base/rng_stream.h"
+
+namespace bonescan {
+namespace {
+
+PeriodicClock drawn_clock(std::uint64_t seed, Purpose purpose, std::uint32_t entity, Duration period) {
+  const RngStream stream(seed, purpose, entity);
+  const auto phase = static_cast<std::int64_t>(stream.open01_at(0) * static_cast<double>(period.count()));
+  return PeriodicClock(kStartOfRun + Duration(phase), period);
+}
+
+ContainerState after(ContainerState state) {
+  return static_cast<ContainerState>(static_cast<int>(state) + 1);
+}
+
+void apply_job_traffic(FlowQuad& quad, std::array<FlowClocks, 2> clocks, Interval busy) {
+  for (std::size_t end = 0; end < 2; ++end) {
+    hit_continuously(quad.encap[end], clocks[end], busy.from, busy.to);
+    hit_continuously(quad.decap[end], clocks[end], busy.from, busy.to);
+  }
+}
+
+}  // namespace
+
+World::World(const WorldOptions& options, Engine& engine)
+    : options_(options),
+      engine_(&engine),
+      fabric_(options.fabric),
+      links_(fabric_),
+      open_flow_(fabric_),
+      latency_(options.latency),
+      ready_(fabric_.host_count()),
+      agent_stops_(fabric_.host_count()),
+      vswitchd_stops_(fabric_.host_count()),
+      counter_freezes_(fabric_.rnic_count()),
+      ecmp_salts_(fabric_.switch_count()) {
+  for (std::uint32_t h = 0; h < fabric_.host_count(); ++h) {
+    sweeps_.push_back(drawn_clock(
+        options.seed,
+        Purpose::kRevalidatorPhase,
+        h,
+        std::min(options.overlay.max_idle, options.overlay.max_revalidator)));
+  }
+  for (std::uint32_t r = 0; r < fabric_.rnic_count(); ++r) {
+    refreshes_.push_back(
+        drawn_clock(options.seed, Purpose::kCounterPhase, r, options.overlay.counter_refresh));
+  }
+  for (std::uint32_t s = 0; s < fabric_.switch_count(); ++s) {
+    ecmp_salts_[SwitchId(s)] = RngStream(options.seed, Purpose::kEcmpSalt, s).at(0);
+  }
+  place_jobs();
+}
+
+void World::place_jobs() {
+  std::vector<HostId> free_hosts;
+  for (std::uint32_t h = 0; h < fabric_.host_count(); ++h) {
+    free_hosts.push_back(HostId(h));
+  }
+  for (std::uint32_t j = 0; j < options_.jobs.size(); ++j) {
+    const JobId id(j);
+    Job job(options_.jobs[j], fabric_, free_hosts, id, options_.seed);
+    Time last_ready = kStartOfRun;
+    for (std::uint32_t p = 0; p < job.hosts().size(); ++p) {
+      const HostId host = job.hosts()[p];
+      std::erase(free_hosts, host);
+      const Time ready =
+          draw_ready_time(job.options(), options_.late_starts, id, p, options_.seed);
+      last_ready = std::max(last_ready, ready);
+      containers_.push_back({host, id, ContainerState::kScheduled, ready});
+      engine_->schedule(kStartOfRun + job.options().start,
+                        EventPriority::kState,
+                        action<&World::container_step>(*this, containers_.size() - 1));
+    }
+    job.set_running_since(last_ready);
+    jobs_.push_back(std::move(job));
+  }
+}
+
+void World::container_step(std::uint64_t index) {
+  Container& container = containers_[index];
+  const Time now = engine_->now();
+  container.state = after(container.state);
+  container_events_.push_back({now, container.host, container.state});
+  if (container.state == ContainerState::kReady) {
+    ready_[container.host] = 1;
+    return;
+  }
+  // The image is pulled in the first part of the wait, the process starts in the second.
+  const Time next = container.state == ContainerState::kPulling
+                        ? now + (container.ready_at - now) * 3 / 5
+                        : container.ready_at;
+  engine_->schedule(
+      next, EventPriority::kState, action<&World::container_step>(*this, index));
+}
+
+void World::stop_agent(HostId host) { ++agent_stops_[host]; }
+
+void World::start_agent(HostId host) {
+  BONESCAN_CHECK(agent_stops_[host] > 0);
+  --agent_stops_[host];
+}
+
+void World::settle_flows(RnicId rnic) {
+  for (const QuadId id : flows_.of(rnic)) {
+    settle_quad(flows_[id], engine_->now());
+  }
+}
+
+void World::rearm_flows(RnicId rnic) {
+  for (const QuadId id : flows_.of(rnic)) {
+    FlowQuad& quad = flows_[id];
+    const std::size_t end = quad.end_of(rnic);
+    rearm(quad.encap[end], clocks(rnic));
+    rearm(quad.decap[end], clocks(rnic));
+  }
+}
+
+template <class Change>
+void World::change_clock(RnicId first, std::uint32_t count, Change&& change) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    settle_flows(RnicId(first.index() + i));
+  }
+  change();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    rearm_flows(RnicId(first.index() + i));
+  }
+}
+
+void World::stop_vswitchd(HostId host) {
+  if (vswitchd_stops_[host]++ == 0) {
+    change_clock(fabric_.rnic(host, 0), fabric_.options().rails, [&] {
+      sweeps_[host].stop(engine_->now());
+    });
+  }
+}
+
+void World::start_vswitchd(HostId host) {
+  BONESCAN_CHECK(vswitchd_stops_[host] > 0);
+  if (--vswitchd_stops_[host] == 0) {
+    change_clock(fabric_.rnic(host, 0), fabric_.options().rails, [&] {
+      sweeps_[host].resume(engine_->now());
+    });
+  }
+}
+
+void World::freeze_counters(RnicId rnic) {
+  if (counter_freezes_[rnic]++ == 0) {
+    change_clock(rnic, 1, [&] { refreshes_[rnic].stop(engine_->now()); });
+  }
+}
+
+void World::thaw_counters(RnicId rnic) {
+  BONESCAN_CHECK(counter_freezes_[rnic] > 0);
+  if (--counter_freezes_[rnic] == 0) {
+    change_clock(rnic, 1, [&] { refreshes_[rnic].resume(engine_->now()); });
+  }
+}
+
+void World::lose_offloads(RnicId rnic) {
+  const Time now = engine_->now();
+  for (const QuadId id : flows_.of(rnic)) {
+    FlowQuad& quad = flows_[id];
+    settle_quad(quad, now);
+    const std::size_t end = quad.end_of(rnic);
+    lose_offload(quad.encap[end], clocks(rnic), now);
+    lose_offload(quad.decap[end], clocks(rnic), now);
+  }
+}
+
+void World::set_port_down(CableId cable) {
+  links_.set_port_down(cable);
+  if (!fabric_.is_access(cable)) {
+    engine_->schedule(engine_->now() + options_.fabric.convergence,
+                      EventPriority::kState,
+                      action<&World::converge>(*this, cable.index()));
+  }
+}
+
+void World::set_port_up(CableId cable) {
+  links_.set_port_up(cable);
+  if (!fabric_.is_access(cable)) {
+    engine_->schedule(engine_->now() + options_.fabric.convergence,
+                      EventPriority::kState,
+                      action<&World::converge>(*this, cable.index()));
+  }
+}
+
+void World::converge(std::uint64_t cable) {
+  const CableId id(static_cast<std::uint32_t>(cable));
+  links_.set_excluded(id, !links_.up(id));
+}
+
+void World::change_rule(const RuleKey& rule, RuleState state) {
+  open_flow_.change(rule, state, engine_->now());
+}
+
+void World::settle_quad(FlowQuad& quad, Time now) const {
+  const std::array<FlowClocks, 2> both = {clocks(quad.ends[0]), clocks(quad.ends[1])};
+  if (quad.traffic != TrafficKind::kNone && quad.job_until < now) {
+    const Job& job = jobs_[quad.job.index()];
+    if (job.running_since() < now) {
+      Time from = std::max(quad.job_until, job.running_since());
+      if (quad.traffic == TrafficKind::kPipeline) {
+        apply_job_traffic(quad, both, {from, now});
+      } else {
+        while (from < now) {
+          const Interval burst = job.burst_ending_after(quad.stage, from);
+          if (burst.from >= now) {
+            break;
+          }
+          apply_job_traffic(quad, both, {std::max(burst.from, from), std::min(burst.to, now)});
+          from = burst.to;
+        }
+      }
+    }
+    quad.job_until = now;
+  }
+  for (std::size_t end = 0; end < 2; ++end) {
+    settle(quad.encap[end], both[end], now);
+    settle(quad.decap[end], both[end], now);
+  }
+}
+
+}  // namespace bonescan
