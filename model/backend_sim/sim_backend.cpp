@@ -1,0 +1,98 @@
+#include "model/backend_sim/sim_backend.h"
+
+#include <cmath>
+
+#include "sim/base/distributions.h"
+#include "sim/base/rng_stream.h"
+
+namespace bonescan {
+namespace {
+
+constexpr Duration kSamplePeriod = std::chrono::seconds(1);
+/// Log-normal sigma of one sample around the true volume. @source ours
+constexpr double kSampleNoiseSigma = 0.02;
+
+/// Events of interest to peers; the stages before readiness are the platform's own business.
+bool announced(ContainerState state, MembershipKind& kind) {
+  switch (state) {
+    case ContainerState::kReady:
+      kind = MembershipKind::kReady;
+      return true;
+    case ContainerState::kStopping:
+      kind = MembershipKind::kStopping;
+      return true;
+    case ContainerState::kGone:
+      kind = MembershipKind::kGone;
+      return true;
+    case ContainerState::kScheduled:
+    case ContainerState::kPulling:
+    case ContainerState::kStarting:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+void SimMembership::collect(Time now, std::vector<MembershipEvent>& events) {
+  clock_->advance(now);
+  const std::vector<ContainerEvent>& log = world_->container_events();
+  for (; delivered_ < log.size(); ++delivered_) {
+    const ContainerEvent& event = log[delivered_];
+    MembershipKind kind = MembershipKind::kReady;
+    if (!announced(event.state, kind)) {
+      continue;
+    }
+    for (std::uint32_t rail = 0; rail < world_->fabric().options().rails; ++rail) {
+      if (const auto endpoint = endpoints_->endpoint(world_->fabric().rnic(event.host, rail))) {
+        events.push_back({event.at, *endpoint, kind});
+      }
+    }
+  }
+}
+
+AgentState SimMembership::alive(EndpointId endpoint, Time now) {
+  clock_->advance(now);
+  const HostId host = world_->fabric().host_of(endpoints_->rnic(endpoint));
+  return world_->agent_running(host) ? AgentState::kAlive : AgentState::kDead;
+}
+
+void SimThroughput::collect(Time now, std::vector<ThroughputSample>& samples) {
+  clock_->advance(now);
+  for (; sampled_until_ + kSamplePeriod <= now; sampled_until_ += kSamplePeriod) {
+    const Time at = sampled_until_ + kSamplePeriod;
+    for (std::uint32_t e = 0; e < endpoints_->directory().size(); ++e) {
+      const RnicId rnic = endpoints_->rnic(EndpointId(e));
+      std::uint64_t bytes = 0;
+      for (const Job& job : world_->jobs()) {
+        bytes += job.bytes_sent(rnic, sampled_until_, at);
+      }
+      const RngStream noise(world_->options().seed, Purpose::kThroughput, rnic.index());
+      const double factor = lognormal_quantile(
+          noise.open01_at(static_cast<std::uint64_t>(nanoseconds(at))), 0.0, kSampleNoiseSigma);
+      samples.push_back({at, EndpointId(e), static_cast<std::uint64_t>(static_cast<double>(bytes) * factor)});
+    }
+  }
+}
+
+SimBackend::SimBackend(World& world, const SimBackendOptions& options)
+    : endpoints_(world),
+      probes_(world, endpoints_, options.evaluation, options.threads),
+      paths_(world, endpoints_, probes_, components_),
+      overlay_(world, endpoints_, probes_, components_),
+      tables_(world, endpoints_, probes_, components_),
+      throughput_(world, endpoints_, probes_),
+      membership_(world, endpoints_, probes_) {}
+
+Telemetry SimBackend::telemetry() {
+  return {.endpoints = endpoints_.directory(),
+          .components = components_,
+          .probes = probes_,
+          .paths = paths_,
+          .overlay = overlay_,
+          .tables = tables_,
+          .throughput = throughput_,
+          .membership = membership_};
+}
+
+}  // namespace bonescan

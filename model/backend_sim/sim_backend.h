@@ -1,0 +1,73 @@
+// The simulated seam: the six telemetry interfaces on a World.
+//
+// Asking anything with a later time brings the world there first.  Nothing here reads the truth
+// about faults; everything is derived from the world's state.
+#pragma once
+
+#include <vector>
+
+#include "detectors/telemetry/telemetry.h"
+#include "model/backend_sim/endpoint_map.h"
+#include "model/backend_sim/sim_inspectors.h"
+#include "model/backend_sim/sim_probes.h"
+
+namespace bonescan {
+
+/// Containers announce themselves through their agents.
+class SimMembership final : public Membership {
+ public:
+  SimMembership(World& world, const EndpointMap& endpoints, SimProbes& clock)
+      : world_(&world), endpoints_(&endpoints), clock_(&clock) {}
+
+  void collect(Time now, std::vector<MembershipEvent>& events) override;
+  AgentState alive(EndpointId endpoint, Time now) override;
+
+ private:
+  World* world_;
+  const EndpointMap* endpoints_;
+  SimProbes* clock_;
+  std::size_t delivered_ = 0;  ///< container events read so far
+};
+
+/// Per-RNIC byte counters, read every second.
+class SimThroughput final : public Throughput {
+ public:
+  SimThroughput(World& world, const EndpointMap& endpoints, SimProbes& clock)
+      : world_(&world), endpoints_(&endpoints), clock_(&clock) {}
+
+  void collect(Time now, std::vector<ThroughputSample>& samples) override;
+
+ private:
+  World* world_;
+  const EndpointMap* endpoints_;
+  SimProbes* clock_;
+  Time sampled_until_;
+};
+
+struct SimBackendOptions {
+  ProbeEvaluation evaluation = ProbeEvaluation::kBatch;
+  unsigned threads = 1;  ///< never changes a record
+};
+
+class SimBackend final {
+ public:
+  SimBackend(World& world, const SimBackendOptions& options);
+
+  Telemetry telemetry();
+
+  const EndpointMap& endpoints() const { return endpoints_; }
+
+  ComponentTable& components() { return components_; }
+
+ private:
+  EndpointMap endpoints_;
+  ComponentTable components_;
+  SimProbes probes_;
+  SimPathTracer paths_;
+  SimOverlayInspector overlay_;
+  SimFlowTables tables_;
+  SimThroughput throughput_;
+  SimMembership membership_;
+};
+
+}  // namespace bonescan

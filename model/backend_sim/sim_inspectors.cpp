@@ -1,0 +1,196 @@
+#include "model/backend_sim/sim_inspectors.h"
+
+#include <fmt/format.h>
+
+namespace bonescan {
+namespace {
+
+std::string forward_actions(const World& world, FlowRole role, RnicId source, RnicId target) {
+  const Fabric& fabric = world.fabric();
+  if (role == FlowRole::kEncap) {
+    return fmt::format("set(tunnel(tun_id={},src={},dst={})),vxlan_sys_{}",
+                       world.options().overlay.vni,
+                       underlay_address(fabric, source),
+                       underlay_address(fabric, target),
+                       world.options().overlay.vxlan_port);
+  }
+  return fmt::format("vf-{}", fabric.rail_of(target));
+}
+
+std::string actions_of(const World& world,
+                       const Translation& found,
+                       FlowRole role,
+                       RnicId source,
+                       RnicId target) {
+  return found.forwards() ? forward_actions(world, role, source, target) : "drop";
+}
+
+std::string match_of(const World& world, FlowRole role, RnicId source, RnicId target) {
+  const Fabric& fabric = world.fabric();
+  if (role == FlowRole::kEncap) {
+    return fmt::format("in_port(vf-{}),ipv4(src={},dst={})",
+                       fabric.rail_of(source),
+                       overlay_address(fabric, source),
+                       overlay_address(fabric, target));
+  }
+  return fmt::format("tunnel(tun_id={},src={},dst={}),ipv4(src={},dst={})",
+                     world.options().overlay.vni,
+                     underlay_address(fabric, source),
+                     underlay_address(fabric, target),
+                     overlay_address(fabric, source),
+                     overlay_address(fabric, target));
+}
+
+}  // namespace
+
+SimPathTracer::SimPathTracer(World& world,
+                             const EndpointMap& endpoints,
+                             SimProbes& clock,
+                             ComponentTable& components)
+    : world_(&world),
+      endpoints_(&endpoints),
+      clock_(&clock),
+      components_(&components),
+      cable_components_(world.fabric().cable_count()) {}
+
+std::vector<PathHop> SimPathTracer::hops(const LinkPath& path) {
+  std::vector<PathHop> hops;
+  for (const LinkId link : path.span()) {
+    const CableId cable = Fabric::cable_of(link);
+    ComponentId& component = cable_components_[cable];
+    if (!component.valid()) {
+      component = components_->intern(ComponentType::kLink, world_->fabric().cable_name(cable));
+    }
+    hops.push_back(
+        {component, Fabric::is_up(link) ? LinkDirection::kUp : LinkDirection::kDown});
+  }
+  return hops;
+}
+
+Expected<TracedPath> SimPathTracer::trace(const FlowKey& flow, Time now) {
+  clock_->advance(now);
+  const ProbePath path = resolve_path(*world_,
+                                      {.source = endpoints_->rnic(flow.source),
+                                       .target = endpoints_->rnic(flow.target),
+                                       .source_port = flow.source_port});
+  return TracedPath{.request = hops(path.request), .answer = hops(path.answer)};
+}
+
+SimOverlayInspector::SimOverlayInspector(World& world,
+                                         const EndpointMap& endpoints,
+                                         SimProbes& clock,
+                                         ComponentTable& components)
+    : world_(&world), endpoints_(&endpoints), clock_(&clock), components_(&components) {}
+
+void SimOverlayInspector::stop_at(OverlayWalk& walk, const Translation& found) {
+  const std::uint32_t vni = world_->options().overlay.vni;
+  const std::string rule = world_->open_flow().rule_name(found.rule, vni);
+  const ComponentId bridge = components_->intern(
+      ComponentType::kBridge, world_->open_flow().bridge_name(found.rule.host));
+  walk.culprit = components_->intern(ComponentType::kRule, rule);
+  switch (found.state) {
+    case RuleState::kPresent:
+      break;
+    case RuleState::kMissing:
+      walk.hops.push_back({bridge, "table miss", "drop"});
+      walk.end = WalkEnd::kNoNextHop;
+      walk.reason = fmt::format("no match where {} should be: table miss, drop", rule);
+      break;
+    case RuleState::kLooping:
+      walk.hops.push_back({bridge, rule, "resubmit"});
+      walk.end = WalkEnd::kLoop;
+      walk.reason = fmt::format("{} resubmits to an earlier table: over max translation depth 64", rule);
+      break;
+    case RuleState::kDropping:
+      walk.hops.push_back({bridge, rule, "drop"});
+      walk.end = WalkEnd::kNoNextHop;
+      walk.reason = fmt::format("{} drops", rule);
+      break;
+  }
+}
+
+Expected<OverlayWalk> SimOverlayInspector::walk(const FlowKey& flow, Time now) {
+  clock_->advance(now);
+  const RnicId source = endpoints_->rnic(flow.source);
+  const RnicId target = endpoints_->rnic(flow.target);
+  const OpenFlow& open_flow = world_->open_flow();
+  const std::uint32_t vni = world_->options().overlay.vni;
+  OverlayWalk walk;
+  const auto visit = [&](RnicId at, RuleTable table, RnicId endpoint, std::string action_text) {
+    const HostId host = world_->fabric().host_of(at);
+    walk.hops.push_back(
+        {components_->intern(ComponentType::kBridge, open_flow.bridge_name(host)),
+         open_flow.rule_name({host, table, endpoint}, vni),
+         std::move(action_text)});
+  };
+
+  const Translation encap = open_flow.translate_encap(source, target, now);
+  if (!encap.forwards()) {
+    stop_at(walk, encap);
+    return walk;
+  }
+  visit(source, RuleTable::kClassify, source, "goto table 10");
+  visit(source, RuleTable::kEncap, target, forward_actions(*world_, FlowRole::kEncap, source, target));
+  const Translation decap = open_flow.translate_decap(target, now);
+  if (!decap.forwards()) {
+    stop_at(walk, decap);
+    return walk;
+  }
+  visit(target, RuleTable::kDeliver, target, forward_actions(*world_, FlowRole::kDecap, source, target));
+  return walk;
+}
+
+SimFlowTables::SimFlowTables(World& world,
+                             const EndpointMap& endpoints,
+                             SimProbes& clock,
+                             ComponentTable& components)
+    : world_(&world), endpoints_(&endpoints), clock_(&clock), components_(&components) {}
+
+Expected<FlowTableDump> SimFlowTables::dump(EndpointId at, std::span<const FlowKey> flows, Time now) {
+  clock_->advance(now);
+  const RnicId rnic = endpoints_->rnic(at);
+  FlowTableDump dump;
+  dump.rnic = components_->intern(ComponentType::kRnic, world_->fabric().rnic_name(rnic));
+  for (const FlowKey& flow : flows) {
+    if (flow.source != at && flow.target != at) {
+      return fail(ErrorCode::kUnavailable, "the flow does not touch " + world_->fabric().rnic_name(rnic));
+    }
+    dump.rows.push_back(row(rnic, flow, now));
+  }
+  return dump;
+}
+
+FlowTableRow SimFlowTables::row(RnicId at, const FlowKey& flow, Time now) const {
+  const RnicId source = endpoints_->rnic(flow.source);
+  const RnicId target = endpoints_->rnic(flow.target);
+  FlowTableRow row;
+  row.flow = flow;
+  row.role = at == source ? FlowRole::kEncap : FlowRole::kDecap;
+  row.match = match_of(*world_, row.role, source, target);
+  const Translation expected = row.role == FlowRole::kEncap
+                                   ? world_->open_flow().translate_encap(source, target, now)
+                                   : world_->open_flow().translate_decap(target, now);
+  row.expected_actions = actions_of(*world_, expected, row.role, source, target);
+
+  Megaflow megaflow;
+  if (const auto known = world_->flows().find(source, target)) {
+    FlowQuad quad = world_->flows()[*known];
+    world_->settle_quad(quad, now);
+    const std::size_t end = quad.end_of(at);
+    megaflow = row.role == FlowRole::kEncap ? quad.encap[end] : quad.decap[end];
+  }
+  if (megaflow.place == FlowPlace::kAbsent) {
+    return row;
+  }
+  const Translation cached = bridge_translation(*world_, megaflow, at, source, target, now);
+  row.datapath = {.present = true,
+                  .actions = actions_of(*world_, cached, row.role, source, target),
+                  .packets = megaflow.hits,
+                  .used = now - megaflow.used};
+  if (megaflow.place == FlowPlace::kOffloaded) {
+    row.eswitch = row.datapath;
+  }
+  return row;
+}
+
+}  // namespace bonescan

@@ -1,0 +1,228 @@
+#include "model/backend_sim/sim_probes.h"
+
+#include <algorithm>
+
+#include "sim/base/check.h"
+
+namespace bonescan {
+namespace {
+
+constexpr std::size_t kVisitsPerChunk = 64;
+
+}  // namespace
+
+SimProbes::SimProbes(World& world,
+                     const EndpointMap& endpoints,
+                     ProbeEvaluation evaluation,
+                     unsigned threads)
+    : world_(&world), endpoints_(&endpoints), evaluation_(evaluation), workers_(threads) {}
+
+void SimProbes::submit(std::span<const ProbeRequest> requests) {
+  for (const ProbeRequest& request : requests) {
+    BONESCAN_CHECK(request.count > 0 && request.start >= world_->engine().now());
+    const RnicId source = endpoints_->rnic(request.ends.source);
+    const RnicId target = endpoints_->rnic(request.ends.target);
+    if (request.pair.index() >= quad_of_pair_.size()) {
+      quad_of_pair_.resize(request.pair.index() + 1);
+    }
+    QuadId& quad = quad_of_pair_[request.pair];
+    if (!quad.valid()) {
+      quad = world_->flows().find_or_add(source, target, world_->jobs());
+    }
+    Pending visit{.request = request,
+                  .context = {.spec = {.source = source,
+                                       .target = target,
+                                       .source_port = request.source_port,
+                                       .bytes = request.payload_bytes,
+                                       .dscp = request.dscp},
+                              .path = {},
+                              .draws = probe_stream(*world_, source, target),
+                              .source_load = load_key(*world_, source),
+                              .target_load = load_key(*world_, target)},
+                  .quad = quad,
+                  .row = static_cast<std::uint32_t>(rtts_.size()),
+                  .done = {}};
+    rtts_.resize(rtts_.size() + request.count, kLostRtt);
+    pending_.push_back(visit);
+    if (evaluation_ == ProbeEvaluation::kEventPerProbe) {
+      for (std::uint8_t probe = 0; probe < request.count; ++probe) {
+        // Rows move when visits are collected, so the event names pair and time, not a row.
+        world_->engine().schedule(visit.send_time(probe),
+                                  EventPriority::kProbe,
+                                  action<&SimProbes::probe_event>(*this, request.pair.index()));
+      }
+    }
+  }
+}
+
+void SimProbes::probe_event(std::uint64_t argument) {
+  const PairId pair(static_cast<std::uint32_t>(argument));
+  const Time now = world_->engine().now();
+  const auto due = std::find_if(pending_.begin(), pending_.end(), [&](const Pending& visit) {
+    return visit.request.pair == pair && !visit.sent() && visit.send_time(visit.next) == now;
+  });
+  BONESCAN_CHECK(due != pending_.end());
+  load_.cover(*world_, now, now + Duration(1));
+  resolve(*due);
+  evaluate_next(*due);
+}
+
+void SimProbes::advance(Time now) {
+  Engine& engine = world_->engine();
+  if (evaluation_ == ProbeEvaluation::kBatch) {
+    for (auto next = engine.next_event_time(); next && *next <= now; next = engine.next_event_time()) {
+      evaluate_before(*next);
+      engine.run_until(*next);
+    }
+  }
+  if (engine.now() < now) {
+    engine.run_until(now);
+  }
+}
+
+void SimProbes::evaluate_before(Time limit) {
+  if (limit <= evaluated_until_) {
+    return;
+  }
+  load_.cover(*world_, evaluated_until_, limit);
+  chain_visits(limit);
+  const auto evaluate_chunk = [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      Pending& visit = pending_[i];
+      if (!visit.leads) {
+        continue;
+      }
+      if (visit.follower != kNoVisit) {
+        evaluate_chain(visit, limit);
+      } else if (visit.next_send() < limit) {
+        resolve(visit);
+        evaluate_visit(visit, limit);
+      }
+    }
+  };
+  workers_.for_chunks(pending_.size(), kVisitsPerChunk, evaluate_chunk);
+  evaluated_until_ = limit;
+}
+
+void SimProbes::chain_visits(Time limit) {
+  visit_of_quad_.resize(world_->flows().size(), kNoVisit);
+  for (std::uint32_t i = 0; i < pending_.size(); ++i) {
+    Pending& visit = pending_[i];
+    visit.follower = kNoVisit;
+    visit.leads = true;
+    if (visit.next_send() >= limit) {
+      continue;
+    }
+    std::uint32_t& last = visit_of_quad_[visit.quad.index()];
+    if (last != kNoVisit) {
+      pending_[last].follower = i;
+      visit.leads = false;
+    }
+    last = i;
+  }
+  for (const Pending& visit : pending_) {
+    visit_of_quad_[visit.quad.index()] = kNoVisit;
+  }
+}
+
+void SimProbes::resolve(Pending& visit) {
+  visit.context.path = resolve_path(*world_, visit.context.spec);
+  if (!world_->agent_running(world_->fabric().host_of(visit.context.spec.source))) {
+    visit.abandoned = true;
+  }
+}
+
+void SimProbes::evaluate_next(Pending& visit) {
+  const Time sent = visit.send_time(visit.next);
+  std::uint32_t rtt = kLostRtt;
+  if (!visit.abandoned) {
+    rtt = evaluate_probe(*world_, load_, visit.context, world_->flows()[visit.quad], sent);
+  }
+  rtts_[visit.row + visit.next] = rtt;
+  const Duration wait = answered(rtt) ? Duration(rtt) : visit.request.timeout;
+  visit.done = std::max(visit.done, sent + wait);
+  ++visit.next;
+}
+
+void SimProbes::evaluate_visit(Pending& visit, Time limit) {
+  while (!visit.sent() && visit.send_time(visit.next) < limit) {
+    evaluate_next(visit);
+  }
+}
+
+void SimProbes::evaluate_chain(Pending& first, Time limit) {
+  for (Pending* visit = &first;; visit = &pending_[visit->follower]) {
+    resolve(*visit);
+    if (visit->follower == kNoVisit) {
+      break;
+    }
+  }
+  while (true) {
+    Pending* earliest = &first;
+    for (Pending* visit = &first; visit->follower != kNoVisit;) {
+      visit = &pending_[visit->follower];
+      if (visit->next_send() < earliest->next_send()) {
+        earliest = visit;
+      }
+    }
+    if (earliest->next_send() >= limit) {
+      return;
+    }
+    evaluate_next(*earliest);
+  }
+}
+
+bool SimProbes::deliverable(const Pending& visit, Time now) const {
+  return visit.sent() && visit.done <= now;
+}
+
+void SimProbes::collect(Time now, ProbeBatch& batch) {
+  advance(now);
+  if (evaluation_ == ProbeEvaluation::kBatch) {
+    // Only visits that are wholly sent can be complete; leave the others for one later pass.
+    Time needed = evaluated_until_;
+    for (const Pending& visit : pending_) {
+      const Time last = visit.send_time(static_cast<std::uint8_t>(visit.request.count - 1));
+      if (last < now) {
+        needed = std::max(needed, last + Duration(1));
+      }
+    }
+    evaluate_before(needed);
+  }
+  kept_.clear();
+  kept_rtts_.clear();
+  const std::size_t first_new = batch.visits.size();
+  for (Pending& visit : pending_) {
+    const auto rows = std::span(rtts_).subspan(visit.row, visit.request.count);
+    if (!deliverable(visit, now)) {
+      visit.row = static_cast<std::uint32_t>(kept_rtts_.size());
+      kept_rtts_.insert(kept_rtts_.end(), rows.begin(), rows.end());
+      kept_.push_back(visit);
+      continue;
+    }
+    if (visit.abandoned) {
+      continue;
+    }
+    batch.visits.push_back({.pair = visit.request.pair,
+                            .start = visit.request.start,
+                            .first = static_cast<std::uint32_t>(batch.rtt_ns.size()),
+                            .source_port = visit.request.source_port,
+                            .payload_bytes = visit.request.payload_bytes,
+                            .dscp = visit.request.dscp,
+                            .count = visit.request.count});
+    batch.rtt_ns.insert(batch.rtt_ns.end(), rows.begin(), rows.end());
+    for (std::uint8_t probe = 0; probe < visit.request.count; ++probe) {
+      batch.sent_after_ns.push_back(
+          static_cast<std::uint32_t>((probe * visit.request.spacing).count()));
+    }
+  }
+  std::sort(batch.visits.begin() + static_cast<std::ptrdiff_t>(first_new),
+            batch.visits.end(),
+            [](const Visit& a, const Visit& b) {
+              return std::pair(a.start, a.pair) < std::pair(b.start, b.pair);
+            });
+  pending_.swap(kept_);
+  rtts_.swap(kept_rtts_);
+}
+
+}  // namespace bonescan
