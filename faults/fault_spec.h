@@ -4,15 +4,15 @@
 // world's state and nothing else; CATALOG.md has one row for each.
 #pragma once
 
+#include "model/fabric/component_ref.h"
+#include "sim/base/error.h"
+#include "sim/base/units.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "model/fabric/component_ref.h"
-#include "sim/base/error.h"
-#include "sim/base/units.h"
 
 namespace bonescan {
 
@@ -29,7 +29,11 @@ enum class EffectKind : std::uint8_t {
 };
 
 /// Directions of a cable, seen from its first-named end.
-enum class EffectDirection : std::uint8_t { kUp, kDown, kBoth };
+enum class EffectDirection : std::uint8_t {
+  kUp,
+  kDown,
+  kBoth
+};
 
 /// Which packets an effect touches.  Default: all.
 struct PacketSelector {
@@ -58,10 +62,10 @@ struct EffectSpec {
   ComponentRef on;
   EffectDirection direction = EffectDirection::kBoth;
   PacketSelector packets;
-  double ratio = 0.0;      ///< link.loss, in [0, 1]
-  Duration delay{};        ///< link.delay
-  Duration down{};         ///< port.flap: time down per cycle
-  Duration up{};           ///< port.flap: time up per cycle
+  double ratio = 0.0;  ///< link.loss, in [0, 1]
+  Duration delay{};    ///< link.delay
+  Duration down{};     ///< port.flap: time down per cycle
+  Duration up{};       ///< port.flap: time up per cycle
   RuleRole rule = RuleRole::kDeliver;
   std::optional<RnicId> peer;  ///< rule.*: the remote endpoint of an encap rule
   RuleAlteration alteration = RuleAlteration::kLoop;
@@ -80,10 +84,10 @@ struct FaultSpec {
 struct KindParameters {
   ComponentRef on;
   EffectDirection direction = EffectDirection::kBoth;
-  double loss = 0.02;                                ///< crc-error
-  Duration down = std::chrono::seconds(2);           ///< rnic-port-flapping
-  Duration up = std::chrono::seconds(8);             ///< rnic-port-flapping
-  RuleRole rule = RuleRole::kDeliver;                ///< missing-overlay-rule, overlay-loop
+  double loss = 0.02;                       ///< crc-error
+  Duration down = std::chrono::seconds(2);  ///< rnic-port-flapping
+  Duration up = std::chrono::seconds(8);    ///< rnic-port-flapping
+  RuleRole rule = RuleRole::kDeliver;       ///< missing-overlay-rule, overlay-loop
   std::optional<RnicId> peer;
 };
 
@@ -100,6 +104,7 @@ const std::vector<FaultKindInfo>& fault_kinds();
 
 /// The primitive effects of a named kind.
 /// @errors kNotFound for an unknown kind; kInvalid if the parameters do not fit
-Expected<std::vector<EffectSpec>> effects_of_kind(std::string_view kind, const KindParameters& parameters);
+Expected<std::vector<EffectSpec>> effects_of_kind(std::string_view kind,
+                                                  const KindParameters& parameters);
 
 }  // namespace bonescan

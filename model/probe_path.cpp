@@ -1,8 +1,8 @@
 #include "model/probe_path.h"
 
-#include <algorithm>
-
 #include "model/fabric/ecmp_hash.h"
+
+#include <algorithm>
 
 namespace bonescan {
 namespace {
@@ -19,16 +19,18 @@ LinkPath one_way(const World& world, RnicId source, RnicId target, std::uint16_t
   return fabric.path(source, target, aggregation);
 }
 
-LinkConditions conditions(const World& world, const LinkPath& links, const ProbeSpec& spec, bool answer) {
+LinkConditions conditions(const World& world,
+                          const LinkPath& links,
+                          const ProbeSpec& spec,
+                          bool answer) {
   const RnicId source = answer ? spec.target : spec.source;
   const RnicId target = answer ? spec.source : spec.target;
   LinkConditions met;
-  world.links().accumulate(
-      links.span(),
-      {.flow = flow_hash(source.index(), target.index(), spec.source_port),
-       .bytes = spec.bytes,
-       .dscp = spec.dscp},
-      met);
+  world.links().accumulate(links.span(),
+                           {.flow = flow_hash(source.index(), target.index(), spec.source_port),
+                            .bytes = spec.bytes,
+                            .dscp = spec.dscp},
+                           met);
   return met;
 }
 
@@ -57,8 +59,7 @@ struct BridgePass {
     const FlowClocks clocks = world.clocks(at);
     if (flow.place == FlowPlace::kAbsent || flow.idle_due <= now) [[unlikely]] {
       settle(flow, clocks, now);
-      if (flow.place == FlowPlace::kAbsent &&
-          !world.vswitchd_running(world.fabric().host_of(at))) {
+      if (flow.place == FlowPlace::kAbsent && !world.vswitchd_running(world.fabric().host_of(at))) {
         return false;  // Nobody answers the upcall.
       }
     }
@@ -181,12 +182,8 @@ std::uint32_t evaluate_probe(const World& world,
                                    request.cost_ns + answer.cost_ns);
 }
 
-Translation bridge_translation(const World& world,
-                               const Megaflow& flow,
-                               RnicId at,
-                               RnicId source,
-                               RnicId target,
-                               Time now) {
+Translation bridge_translation(
+    const World& world, const Megaflow& flow, RnicId at, RnicId source, RnicId target, Time now) {
   // An installed megaflow keeps its actions until a sweep has compared them with OpenFlow.
   Time version = now;
   if (flow.place != FlowPlace::kAbsent) {

@@ -6,10 +6,10 @@
 // that a batch and one event per probe cannot differ.
 #pragma once
 
+#include "model/world.h"
+
 #include <cstdint>
 #include <vector>
-
-#include "model/world.h"
 
 namespace bonescan {
 
@@ -26,10 +26,10 @@ struct ProbeSpec {
 struct ProbePath {
   LinkPath request;
   LinkPath answer;
-  double fixed_ns = 0.0;      ///< base and link delays, both ways
-  double queue_mean_ns = 0.0; ///< queueing by congestion, both ways, without the job's load
-  double request_pass = 1.0;  ///< probability to pass the links of the request
-  double round_pass = 1.0;    ///< of request and answer
+  double fixed_ns = 0.0;       ///< base and link delays, both ways
+  double queue_mean_ns = 0.0;  ///< queueing by congestion, both ways, without the job's load
+  double request_pass = 1.0;   ///< probability to pass the links of the request
+  double round_pass = 1.0;     ///< of request and answer
 };
 
 ProbePath resolve_path(const World& world, const ProbeSpec& spec);
@@ -90,11 +90,7 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
 PathCondition healthy_condition(const World& world, const ProbeSpec& spec);
 
 /// Is the flow's packet forwarded by the bridge of `at` at `now`?  `flow` is its megaflow there.
-Translation bridge_translation(const World& world,
-                               const Megaflow& flow,
-                               RnicId at,
-                               RnicId source,
-                               RnicId target,
-                               Time now);
+Translation bridge_translation(
+    const World& world, const Megaflow& flow, RnicId at, RnicId source, RnicId target, Time now);
 
 }  // namespace bonescan

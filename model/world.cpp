@@ -1,16 +1,20 @@
 #include "model/world.h"
 
-#include <algorithm>
-
 #include "sim/base/check.h"
 #include "sim/base/rng_stream.h"
+
+#include <algorithm>
 
 namespace bonescan {
 namespace {
 
-PeriodicClock drawn_clock(std::uint64_t seed, Purpose purpose, std::uint32_t entity, Duration period) {
+PeriodicClock drawn_clock(std::uint64_t seed,
+                          Purpose purpose,
+                          std::uint32_t entity,
+                          Duration period) {
   const RngStream stream(seed, purpose, entity);
-  const auto phase = static_cast<std::int64_t>(stream.open01_at(0) * static_cast<double>(period.count()));
+  const auto phase =
+      static_cast<std::int64_t>(stream.open01_at(0) * static_cast<double>(period.count()));
   return PeriodicClock(kStartOfRun + Duration(phase), period);
 }
 
@@ -40,11 +44,11 @@ World::World(const WorldOptions& options, Engine& engine)
       counter_freezes_(fabric_.rnic_count()),
       ecmp_salts_(fabric_.switch_count()) {
   for (std::uint32_t h = 0; h < fabric_.host_count(); ++h) {
-    sweeps_.push_back(drawn_clock(
-        options.seed,
-        Purpose::kRevalidatorPhase,
-        h,
-        std::min(options.overlay.max_idle, options.overlay.max_revalidator)));
+    sweeps_.push_back(
+        drawn_clock(options.seed,
+                    Purpose::kRevalidatorPhase,
+                    h,
+                    std::min(options.overlay.max_idle, options.overlay.max_revalidator)));
   }
   for (std::uint32_t r = 0; r < fabric_.rnic_count(); ++r) {
     refreshes_.push_back(
@@ -68,8 +72,7 @@ void World::place_jobs() {
     for (std::uint32_t p = 0; p < job.hosts().size(); ++p) {
       const HostId host = job.hosts()[p];
       std::erase(free_hosts, host);
-      const Time ready =
-          draw_ready_time(job.options(), options_.late_starts, id, p, options_.seed);
+      const Time ready = draw_ready_time(job.options(), options_.late_starts, id, p, options_.seed);
       last_ready = std::max(last_ready, ready);
       containers_.push_back({host, id, ContainerState::kScheduled, ready});
       engine_->schedule(kStartOfRun + job.options().start,
@@ -94,11 +97,12 @@ void World::container_step(std::uint64_t index) {
   const Time next = container.state == ContainerState::kPulling
                         ? now + (container.ready_at - now) * 3 / 5
                         : container.ready_at;
-  engine_->schedule(
-      next, EventPriority::kState, action<&World::container_step>(*this, index));
+  engine_->schedule(next, EventPriority::kState, action<&World::container_step>(*this, index));
 }
 
-void World::stop_agent(HostId host) { ++agent_stops_[host]; }
+void World::stop_agent(HostId host) {
+  ++agent_stops_[host];
+}
 
 void World::start_agent(HostId host) {
   BONESCAN_CHECK(agent_stops_[host] > 0);

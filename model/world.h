@@ -7,10 +7,6 @@
 // can see, apart from megaflows and load, which are closed forms of time.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "model/fabric/fabric.h"
 #include "model/fabric/link_table.h"
 #include "model/host/container.h"
@@ -20,6 +16,10 @@
 #include "model/overlay/overlay_options.h"
 #include "model/workload/job.h"
 #include "sim/engine/engine.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace bonescan {
 

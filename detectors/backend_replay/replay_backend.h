@@ -6,11 +6,11 @@
 // cannot be probed anew.
 #pragma once
 
-#include <memory>
-#include <string>
-
 #include "detectors/run_log/run_log.h"
 #include "detectors/telemetry/telemetry.h"
+
+#include <memory>
+#include <string>
 
 namespace bonescan {
 

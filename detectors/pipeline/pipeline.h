@@ -13,14 +13,14 @@
 // Thread-compatible.
 #pragma once
 
-#include <memory>
-#include <span>
-#include <vector>
-
 #include "detectors/pipeline/pipeline_options.h"
 #include "detectors/records/incident.h"
 #include "detectors/records/updates.h"
 #include "detectors/telemetry/telemetry.h"
+
+#include <memory>
+#include <span>
+#include <vector>
 
 namespace bonescan {
 

@@ -1,23 +1,26 @@
 // Every knob of the production pipeline in one place, with its unit and where its value is from.
 #pragma once
 
+#include "sim/base/units.h"
+
 #include <cstddef>
 #include <cstdint>
 
-#include "sim/base/units.h"
-
 namespace bonescan {
 
-enum class PingListKind : std::uint8_t { kFullMesh, kSameRail };
+enum class PingListKind : std::uint8_t {
+  kFullMesh,
+  kSameRail
+};
 
 /// Who is probed, how often, with what.
 struct ProbingOptions {
   PingListKind list = PingListKind::kSameRail;
-  Duration visit = std::chrono::seconds(1);            ///< one destination per RNIC per visit @paper
-  std::uint8_t probes_per_visit = 10;                  ///< k @ours; the paper's configuration is 1
-  Duration timeout = std::chrono::milliseconds(500);   ///< @ours (R-Pingmesh's value)
+  Duration visit = std::chrono::seconds(1);           ///< one destination per RNIC per visit @paper
+  std::uint8_t probes_per_visit = 10;                 ///< k @ours; the paper's configuration is 1
+  Duration timeout = std::chrono::milliseconds(500);  ///< @ours (R-Pingmesh's value)
   std::uint16_t payload_bytes = 64;
-  std::uint8_t dscp = 26;                              ///< the job's own class
+  std::uint8_t dscp = 26;  ///< the job's own class
 };
 
 enum class DetectionConfiguration : std::uint8_t {
@@ -26,8 +29,8 @@ enum class DetectionConfiguration : std::uint8_t {
 };
 
 struct WindowOptions {
-  Duration length = std::chrono::seconds(30);  ///< @paper
-  std::size_t history = 10;                    ///< non-empty windows kept per pair
+  Duration length = std::chrono::seconds(30);      ///< @paper
+  std::size_t history = 10;                        ///< non-empty windows kept per pair
   Duration history_age = std::chrono::minutes(5);  ///< @paper's look-back, a lower bound here
   std::size_t history_sweeps = 12;  ///< a history may be this many sweeps old if that is longer
   /// A visit after a longer gap meets an evicted megaflow: its first probe counts for loss only.
@@ -37,27 +40,30 @@ struct WindowOptions {
 struct ShortTermOptions {
   std::size_t neighbours = 5;
   double distance_floor = 0.05;
-  double threshold = 4.0;       ///< LOF
-  double minimum_factor = 1.25; ///< the window's minimum must exceed the history's median minimum by it
+  double threshold = 4.0;  ///< LOF
+  double minimum_factor =
+      1.25;  ///< the window's minimum must exceed the history's median minimum by it
 };
 
 struct LossOptions {
   std::size_t consecutive = 4;    ///< lost probes of one pair in a row: unreachable
   double base_loss_ratio = 1e-5;  ///< expected per probe where nothing is wrong
   Duration pool_window = std::chrono::seconds(60);  ///< lossy visits are pooled this long
-  double open_llr = 14.0;         ///< nats of evidence for one link before it is accused
+  double open_llr = 14.0;  ///< nats of evidence for one link before it is accused
 };
 
 struct LocalizeOptions {
-  std::size_t walks_per_round = 16;      ///< overlay walks asked for per visit period
-  std::size_t dumps_per_round = 4;       ///< flow-table dumps asked for per visit period
-  double latency_hit_ratio = 0.6;        ///< share of a link's pairs that must be late to accuse it
-  double tie_nats = 1.0;                 ///< links this close to the best one are not told apart
+  std::size_t walks_per_round = 16;  ///< overlay walks asked for per visit period
+  std::size_t dumps_per_round = 4;   ///< flow-table dumps asked for per visit period
+  double latency_hit_ratio = 0.6;    ///< share of a link's pairs that must be late to accuse it
+  double tie_nats = 1.0;             ///< links this close to the best one are not told apart
 };
 
 struct IncidentOptions {
-  Duration merge_gap = std::chrono::seconds(60);   ///< @paper scoring rule: shorter gaps are one event
-  Duration close_after = std::chrono::seconds(90); ///< without a symptom for this long and one sweep
+  Duration merge_gap =
+      std::chrono::seconds(60);  ///< @paper scoring rule: shorter gaps are one event
+  Duration close_after =
+      std::chrono::seconds(90);  ///< without a symptom for this long and one sweep
 };
 
 struct PipelineOptions {

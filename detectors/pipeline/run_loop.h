@@ -6,11 +6,11 @@
 // so a lost probe is acted on at most visit + timeout after it was sent.
 #pragma once
 
+#include "detectors/pipeline/pipeline.h"
+
 #include <functional>
 #include <span>
 #include <vector>
-
-#include "detectors/pipeline/pipeline.h"
 
 namespace bonescan {
 

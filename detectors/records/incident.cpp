@@ -1,9 +1,9 @@
 #include "detectors/records/incident.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace bonescan {
 namespace {
@@ -23,7 +23,8 @@ constexpr std::array<std::pair<Symptom, std::string_view>, 3> kSymptoms = {{
 }};
 
 template <class Enum, std::size_t N>
-std::string_view name_of(const std::array<std::pair<Enum, std::string_view>, N>& names, Enum value) {
+std::string_view name_of(const std::array<std::pair<Enum, std::string_view>, N>& names,
+                         Enum value) {
   for (const auto& [key, name] : names) {
     if (key == value) {
       return name;
@@ -45,16 +46,24 @@ std::optional<Enum> value_of(const std::array<std::pair<Enum, std::string_view>,
 
 }  // namespace
 
-std::string_view to_string(Layer layer) { return name_of(kLayers, layer); }
+std::string_view to_string(Layer layer) {
+  return name_of(kLayers, layer);
+}
 
-std::optional<Layer> layer_from_string(std::string_view text) { return value_of(kLayers, text); }
+std::optional<Layer> layer_from_string(std::string_view text) {
+  return value_of(kLayers, text);
+}
 
-std::string_view to_string(Symptom symptom) { return name_of(kSymptoms, symptom); }
+std::string_view to_string(Symptom symptom) {
+  return name_of(kSymptoms, symptom);
+}
 
 std::optional<Symptom> symptom_from_string(std::string_view text) {
   return value_of(kSymptoms, text);
 }
 
-std::string incident_id_text(std::uint64_t id) { return fmt::format("{:016x}", id); }
+std::string incident_id_text(std::uint64_t id) {
+  return fmt::format("{:016x}", id);
+}
 
 }  // namespace bonescan

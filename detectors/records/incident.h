@@ -9,15 +9,15 @@
 // 4. an incident without a named component has layer kUndetermined.
 #pragma once
 
+#include "detectors/telemetry/component.h"
+#include "detectors/telemetry/endpoint.h"
+#include "sim/base/units.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "detectors/telemetry/component.h"
-#include "detectors/telemetry/endpoint.h"
-#include "sim/base/units.h"
 
 namespace bonescan {
 
@@ -41,8 +41,8 @@ enum class Symptom : std::uint8_t {
 std::string_view to_string(Symptom symptom);
 std::optional<Symptom> symptom_from_string(std::string_view text);
 
-/// One line of proof.  `stage` is the part of the pipeline that found it: "loss-rule", "window-lof",
-/// "overlay-walk", "underlay-vote", "flow-table-diff", "membership".
+/// One line of proof.  `stage` is the part of the pipeline that found it: "loss-rule",
+/// "window-lof", "overlay-walk", "underlay-vote", "flow-table-diff", "membership".
 struct Evidence {
   Time at;
   std::string stage;
@@ -62,7 +62,8 @@ struct Incident {
   Time last_seen;  ///< last time a symptom was attributed to it
   Layer layer = Layer::kUndetermined;
   Symptom symptom = Symptom::kLoss;
-  std::string kind;  ///< what it looks like: "link-loss", "unreachable", "missing-rule", "loop", "table-mismatch", "agent-death", ...
+  std::string kind;  ///< what it looks like: "link-loss", "unreachable", "missing-rule", "loop",
+                     ///< "table-mismatch", "agent-death", ...
   double confidence = 0.0;  ///< in [0, 1]; 1/|candidates| times the strength of the evidence
   std::vector<Candidate> candidates;  ///< the first is the component named
   std::vector<PairId> pairs;          ///< affected, ascending

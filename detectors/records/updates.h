@@ -1,13 +1,13 @@
 // What the pipeline has to tell since it was last asked, as plain values.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "detectors/records/verdict.h"
 #include "detectors/telemetry/endpoint.h"
 #include "sim/base/units.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace bonescan {
 
@@ -24,9 +24,10 @@ struct WindowRecord {
 };
 
 struct PipelineUpdates {
-  std::vector<Verdict> verdicts;       ///< everything that is not healthy
-  std::vector<WindowRecord> windows;   ///< closed windows
-  std::vector<std::size_t> incidents;  ///< indices of incidents opened, refined or closed, ascending
+  std::vector<Verdict> verdicts;      ///< everything that is not healthy
+  std::vector<WindowRecord> windows;  ///< closed windows
+  std::vector<std::size_t>
+      incidents;  ///< indices of incidents opened, refined or closed, ascending
 };
 
 /// Size of the probing task, for reports.

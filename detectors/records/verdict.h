@@ -1,11 +1,11 @@
 // What the detectors say about one pair at one moment.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "detectors/telemetry/endpoint.h"
 #include "sim/base/units.h"
+
+#include <cstdint>
+#include <string_view>
 
 namespace bonescan {
 
@@ -19,7 +19,11 @@ enum class VerdictKind : std::uint8_t {
 std::string_view to_string(VerdictKind kind);
 
 /// Which rule spoke.
-enum class VerdictRule : std::uint8_t { kConsecutiveLoss, kPooledLoss, kWindowLof };
+enum class VerdictRule : std::uint8_t {
+  kConsecutiveLoss,
+  kPooledLoss,
+  kWindowLof
+};
 
 std::string_view to_string(VerdictRule rule);
 

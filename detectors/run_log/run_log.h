@@ -3,20 +3,20 @@
 // Rows are buffered and committed by flush(), which the driver calls as windows close; between two
 // flushes nothing is visible, so a reader always sees whole windows.  Probe records are stored as
 // one blob of columns per window.  The schema is documented in run_log/SCHEMA.md.
-// Invariants: 1. after flush(t) everything observed before t is on disk; 2. a reader never needs the
-// writer's process; 3. ids in the file are the ids of the run.
+// Invariants: 1. after flush(t) everything observed before t is on disk; 2. a reader never needs
+// the writer's process; 3. ids in the file are the ids of the run.
 #pragma once
+
+#include "detectors/records/incident.h"
+#include "detectors/records/updates.h"
+#include "detectors/run_log/rows.h"
+#include "detectors/telemetry/telemetry.h"
 
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
-
-#include "detectors/records/incident.h"
-#include "detectors/records/updates.h"
-#include "detectors/run_log/rows.h"
-#include "detectors/telemetry/telemetry.h"
 
 namespace bonescan {
 
@@ -35,8 +35,8 @@ class RunLogWriter final {
   void observed(Time now, const ProbeBatch& batch);
   void membership(Time now, std::span<const MembershipEvent> events);
   void throughput(std::span<const ThroughputSample> samples);
-  /// `incidents` and `pairs` are the pipeline's whole tables: the rows that `updates` names, and the
-  /// pairs that are new, are stored.
+  /// `incidents` and `pairs` are the pipeline's whole tables: the rows that `updates` names, and
+  /// the pairs that are new, are stored.
   void updates(const PipelineUpdates& updates,
                std::span<const Incident> incidents,
                const PairTable& pairs);

@@ -13,12 +13,12 @@
 // Complexity: O(n^2 d) for n history windows of d features.
 #pragma once
 
+#include "detectors/window/features.h"
+
 #include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
-
-#include "detectors/window/features.h"
 
 namespace bonescan {
 
@@ -31,7 +31,8 @@ struct LofOptions {
 constexpr std::size_t kMaxHistory = 16;
 
 /// LOF of `query` against `history`, all in scaled features.
-/// @returns nullopt if fewer than neighbours + 1 windows are held (two for k = 1), or on a NaN/infinity
+/// @returns nullopt if fewer than neighbours + 1 windows are held (two for k = 1), or on a
+/// NaN/infinity
 /// @units dimensionless; about 1 is normal, higher is more anomalous
 /// @paper Breunig et al. 2000, Def. 5-7; SkeletonHunter gives neither k nor a threshold
 /// @ours  k = 5 and the floor, see METHODS.md

@@ -5,14 +5,14 @@
 // a name.  Invariant: equal (type, name) give the same id for the whole run.
 #pragma once
 
+#include "sim/base/strong_id.h"
+
 #include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "sim/base/strong_id.h"
 
 namespace bonescan {
 

@@ -5,12 +5,12 @@
 // name (host and RNIC), never an IP address.
 #pragma once
 
+#include "sim/base/error.h"
+#include "sim/base/strong_id.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "sim/base/error.h"
-#include "sim/base/strong_id.h"
 
 namespace bonescan {
 

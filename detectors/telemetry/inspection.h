@@ -2,18 +2,22 @@
 // overlay inspector and the flow-table source.  Plain data, in the words of the tools they wrap.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "detectors/telemetry/component.h"
 #include "detectors/telemetry/endpoint.h"
 #include "sim/base/units.h"
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 namespace bonescan {
 
-/// Direction of travel along a link, seen from its first-named end: link(host, tor) up = to the ToR.
-enum class LinkDirection : std::uint8_t { kUp, kDown };
+/// Direction of travel along a link, seen from its first-named end: link(host, tor) up = to the
+/// ToR.
+enum class LinkDirection : std::uint8_t {
+  kUp,
+  kDown
+};
 
 /// One physical link of a path.
 struct PathHop {
@@ -32,17 +36,17 @@ struct TracedPath {
 
 /// How the replay of a forwarding chain ended.
 enum class WalkEnd : std::uint8_t {
-  kDelivered,       ///< reached the target's virtual function
-  kNoNextHop,       ///< a table miss, a drop or a missing route: nothing comes after
-  kLoop,            ///< came back to a place already visited
+  kDelivered,         ///< reached the target's virtual function
+  kNoNextHop,         ///< a table miss, a drop or a missing route: nothing comes after
+  kLoop,              ///< came back to a place already visited
   kMissingNeighbour,  ///< the tunnel's next hop has no resolved address
-  kNotLocal,        ///< left for a host that does not own the target
+  kNotLocal,          ///< left for a host that does not own the target
 };
 
 /// One step of the overlay walk: where the packet is, which rule took it, what the rule did.
 struct OverlayHop {
-  ComponentId where;   ///< the bridge
-  std::string rule;    ///< table and match, as ofproto/trace prints them; "table miss" if none
+  ComponentId where;  ///< the bridge
+  std::string rule;   ///< table and match, as ofproto/trace prints them; "table miss" if none
   std::string action;
 };
 
@@ -57,9 +61,9 @@ struct OverlayWalk {
 /// One flow entry in one table of one RNIC or bridge, in normalized words.
 struct FlowEntry {
   bool present = false;
-  std::string actions;           ///< normalized; compared between tables
-  std::uint64_t packets = 0;     ///< as the table's owner last read it
-  Duration used{};               ///< since the last counted packet
+  std::string actions;        ///< normalized; compared between tables
+  std::uint64_t packets = 0;  ///< as the table's owner last read it
+  Duration used{};            ///< since the last counted packet
 };
 
 enum class FlowRole : std::uint8_t {

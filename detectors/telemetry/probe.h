@@ -8,28 +8,31 @@
 // 3. a local send error is never network loss.
 #pragma once
 
+#include "detectors/telemetry/endpoint.h"
+#include "sim/base/units.h"
+
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "detectors/telemetry/endpoint.h"
-#include "sim/base/units.h"
-
 namespace bonescan {
 
 /// RTT column: round-trip time in ns, or one of the two outcomes that have no RTT.
-constexpr std::uint32_t kLostRtt = 0xFFFFFFFF;        ///< no answer before the timeout
-constexpr std::uint32_t kLocalErrorRtt = 0xFFFFFFFE;  ///< never left the RNIC: says nothing about the network
+constexpr std::uint32_t kLostRtt = 0xFFFFFFFF;  ///< no answer before the timeout
+constexpr std::uint32_t kLocalErrorRtt =
+    0xFFFFFFFE;  ///< never left the RNIC: says nothing about the network
 
-constexpr bool answered(std::uint32_t rtt_ns) { return rtt_ns < kLocalErrorRtt; }
+constexpr bool answered(std::uint32_t rtt_ns) {
+  return rtt_ns < kLocalErrorRtt;
+}
 
 /// "Visit this pair at `start`": what the scheduler asks of a probe backend.
 struct ProbeRequest {
   PairId pair;
   Pair ends;
   Time start;
-  Duration spacing;             ///< between the probes of the visit
-  Duration timeout;             ///< after which a probe counts as lost
+  Duration spacing;  ///< between the probes of the visit
+  Duration timeout;  ///< after which a probe counts as lost
   std::uint16_t source_port = 0;
   std::uint16_t payload_bytes = 64;
   std::uint8_t dscp = 0;
@@ -39,8 +42,8 @@ struct ProbeRequest {
 /// One executed visit.
 struct Visit {
   PairId pair;
-  Time start;                    ///< when its first probe was sent
-  std::uint32_t first = 0;       ///< index of its first row
+  Time start;               ///< when its first probe was sent
+  std::uint32_t first = 0;  ///< index of its first row
   std::uint16_t source_port = 0;
   std::uint16_t payload_bytes = 64;
   std::uint8_t dscp = 0;

@@ -13,15 +13,15 @@
 // Thread-compatible: one caller at a time.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "detectors/telemetry/component.h"
 #include "detectors/telemetry/endpoint.h"
 #include "detectors/telemetry/inspection.h"
 #include "detectors/telemetry/probe.h"
 #include "sim/base/error.h"
 #include "sim/base/units.h"
+
+#include <span>
+#include <vector>
 
 namespace bonescan {
 

@@ -1,4 +1,5 @@
-// The seven features of a window of RTTs: P25, P50, P75, minimum, mean, standard deviation, maximum.
+// The seven features of a window of RTTs: P25, P50, P75, minimum, mean, standard deviation,
+// maximum.
 //
 // Percentiles interpolate linearly between order statistics (numpy's default), the standard
 // deviation divides by n.  @paper SkeletonHunter, section 3.2.
@@ -13,7 +14,15 @@ namespace bonescan {
 
 constexpr std::size_t kFeatureCount = 7;
 
-enum Feature : std::size_t { kP25 = 0, kP50, kP75, kMin, kMean, kStdDev, kMax };
+enum Feature : std::size_t {
+  kP25 = 0,
+  kP50,
+  kP75,
+  kMin,
+  kMean,
+  kStdDev,
+  kMax
+};
 
 /// Unit: microseconds, or its natural logarithm where a name says log.
 using FeatureVector = std::array<double, kFeatureCount>;

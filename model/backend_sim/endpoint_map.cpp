@@ -10,14 +10,14 @@ EndpointMap::EndpointMap(const World& world) : endpoints_(world.fabric().rnic_co
       if (!job.coordinate(rnic)) {
         continue;
       }
-      endpoints_[rnic] = directory_.push_back(
-          {.name = fabric.rnic_name(rnic),
-           .host = fabric.host_name(fabric.host_of(rnic)),
-           .task = job.options().name,
-           .overlay_ip = overlay_address(fabric, rnic),
-           .underlay_ip = underlay_address(fabric, rnic),
-           .tor = fabric.switch_name(fabric.tor_of(rnic)),
-           .rail = static_cast<std::uint16_t>(fabric.rail_of(rnic))});
+      endpoints_[rnic] =
+          directory_.push_back({.name = fabric.rnic_name(rnic),
+                                .host = fabric.host_name(fabric.host_of(rnic)),
+                                .task = job.options().name,
+                                .overlay_ip = overlay_address(fabric, rnic),
+                                .underlay_ip = underlay_address(fabric, rnic),
+                                .tor = fabric.switch_name(fabric.tor_of(rnic)),
+                                .rail = static_cast<std::uint16_t>(fabric.rail_of(rnic))});
       rnics_.push_back(rnic);
       break;
     }

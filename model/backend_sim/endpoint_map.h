@@ -4,10 +4,10 @@
 // about ranks.
 #pragma once
 
-#include <optional>
-
 #include "detectors/telemetry/endpoint.h"
 #include "model/world.h"
+
+#include <optional>
 
 namespace bonescan {
 

@@ -1,7 +1,5 @@
 #include "model/backend_sim/sim_backend.h"
 
-#include <cmath>
-
 #include "sim/base/distributions.h"
 #include "sim/base/rng_stream.h"
 
@@ -57,20 +55,35 @@ AgentState SimMembership::alive(EndpointId endpoint, Time now) {
   return world_->agent_running(host) ? AgentState::kAlive : AgentState::kDead;
 }
 
+SimThroughput::SimThroughput(World& world, const EndpointMap& endpoints, SimProbes& clock)
+    : world_(&world), endpoints_(&endpoints), clock_(&clock) {
+  for (std::uint32_t e = 0; e < endpoints.directory().size(); ++e) {
+    places_.push_back(load_key(world, endpoints.rnic(EndpointId(e))));
+  }
+}
+
 void SimThroughput::collect(Time now, std::vector<ThroughputSample>& samples) {
   clock_->advance(now);
+  std::vector<std::vector<double>> stage_bytes(world_->jobs().size());
   for (; sampled_until_ + kSamplePeriod <= now; sampled_until_ += kSamplePeriod) {
     const Time at = sampled_until_ + kSamplePeriod;
-    for (std::uint32_t e = 0; e < endpoints_->directory().size(); ++e) {
-      const RnicId rnic = endpoints_->rnic(EndpointId(e));
-      std::uint64_t bytes = 0;
-      for (const Job& job : world_->jobs()) {
-        bytes += job.bytes_sent(rnic, sampled_until_, at);
+    for (std::size_t j = 0; j < stage_bytes.size(); ++j) {
+      const Job& job = world_->jobs()[j];
+      stage_bytes[j].clear();
+      for (std::uint32_t stage = 0; stage < job.options().pp; ++stage) {
+        stage_bytes[j].push_back(job.bytes_sent(stage, sampled_until_, at));
       }
-      const RngStream noise(world_->options().seed, Purpose::kThroughput, rnic.index());
-      const double factor = lognormal_quantile(
-          noise.open01_at(static_cast<std::uint64_t>(nanoseconds(at))), 0.0, kSampleNoiseSigma);
-      samples.push_back({at, EndpointId(e), static_cast<std::uint64_t>(static_cast<double>(bytes) * factor)});
+    }
+    for (std::uint32_t e = 0; e < places_.size(); ++e) {
+      const LoadKey& place = places_[EndpointId(e)];
+      const RngStream noise(
+          world_->options().seed, Purpose::kThroughput, endpoints_->rnic(EndpointId(e)).index());
+      const double u = open01(noise.block(static_cast<std::uint64_t>(nanoseconds(at)))[0]);
+      const double bytes = place.known ? stage_bytes[place.job][place.stage] : 0.0;
+      samples.push_back(
+          {at,
+           EndpointId(e),
+           static_cast<std::uint64_t>(bytes * lognormal_quantile(u, 0.0, kSampleNoiseSigma))});
     }
   }
 }

@@ -4,12 +4,12 @@
 // about faults; everything is derived from the world's state.
 #pragma once
 
-#include <vector>
-
 #include "detectors/telemetry/telemetry.h"
 #include "model/backend_sim/endpoint_map.h"
 #include "model/backend_sim/sim_inspectors.h"
 #include "model/backend_sim/sim_probes.h"
+
+#include <vector>
 
 namespace bonescan {
 
@@ -32,8 +32,7 @@ class SimMembership final : public Membership {
 /// Per-RNIC byte counters, read every second.
 class SimThroughput final : public Throughput {
  public:
-  SimThroughput(World& world, const EndpointMap& endpoints, SimProbes& clock)
-      : world_(&world), endpoints_(&endpoints), clock_(&clock) {}
+  SimThroughput(World& world, const EndpointMap& endpoints, SimProbes& clock);
 
   void collect(Time now, std::vector<ThroughputSample>& samples) override;
 
@@ -41,6 +40,7 @@ class SimThroughput final : public Throughput {
   World* world_;
   const EndpointMap* endpoints_;
   SimProbes* clock_;
+  IdVector<EndpointId, LoadKey> places_;
   Time sampled_until_;
 };
 

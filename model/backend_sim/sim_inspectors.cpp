@@ -17,11 +17,8 @@ std::string forward_actions(const World& world, FlowRole role, RnicId source, Rn
   return fmt::format("vf-{}", fabric.rail_of(target));
 }
 
-std::string actions_of(const World& world,
-                       const Translation& found,
-                       FlowRole role,
-                       RnicId source,
-                       RnicId target) {
+std::string actions_of(
+    const World& world, const Translation& found, FlowRole role, RnicId source, RnicId target) {
   return found.forwards() ? forward_actions(world, role, source, target) : "drop";
 }
 
@@ -61,8 +58,7 @@ std::vector<PathHop> SimPathTracer::hops(const LinkPath& path) {
     if (!component.valid()) {
       component = components_->intern(ComponentType::kLink, world_->fabric().cable_name(cable));
     }
-    hops.push_back(
-        {component, Fabric::is_up(link) ? LinkDirection::kUp : LinkDirection::kDown});
+    hops.push_back({component, Fabric::is_up(link) ? LinkDirection::kUp : LinkDirection::kDown});
   }
   return hops;
 }
@@ -85,8 +81,8 @@ SimOverlayInspector::SimOverlayInspector(World& world,
 void SimOverlayInspector::stop_at(OverlayWalk& walk, const Translation& found) {
   const std::uint32_t vni = world_->options().overlay.vni;
   const std::string rule = world_->open_flow().rule_name(found.rule, vni);
-  const ComponentId bridge = components_->intern(
-      ComponentType::kBridge, world_->open_flow().bridge_name(found.rule.host));
+  const ComponentId bridge =
+      components_->intern(ComponentType::kBridge, world_->open_flow().bridge_name(found.rule.host));
   walk.culprit = components_->intern(ComponentType::kRule, rule);
   switch (found.state) {
     case RuleState::kPresent:
@@ -99,7 +95,8 @@ void SimOverlayInspector::stop_at(OverlayWalk& walk, const Translation& found) {
     case RuleState::kLooping:
       walk.hops.push_back({bridge, rule, "resubmit"});
       walk.end = WalkEnd::kLoop;
-      walk.reason = fmt::format("{} resubmits to an earlier table: over max translation depth 64", rule);
+      walk.reason =
+          fmt::format("{} resubmits to an earlier table: over max translation depth 64", rule);
       break;
     case RuleState::kDropping:
       walk.hops.push_back({bridge, rule, "drop"});
@@ -118,10 +115,9 @@ Expected<OverlayWalk> SimOverlayInspector::walk(const FlowKey& flow, Time now) {
   OverlayWalk walk;
   const auto visit = [&](RnicId at, RuleTable table, RnicId endpoint, std::string action_text) {
     const HostId host = world_->fabric().host_of(at);
-    walk.hops.push_back(
-        {components_->intern(ComponentType::kBridge, open_flow.bridge_name(host)),
-         open_flow.rule_name({host, table, endpoint}, vni),
-         std::move(action_text)});
+    walk.hops.push_back({components_->intern(ComponentType::kBridge, open_flow.bridge_name(host)),
+                         open_flow.rule_name({host, table, endpoint}, vni),
+                         std::move(action_text)});
   };
 
   const Translation encap = open_flow.translate_encap(source, target, now);
@@ -130,13 +126,19 @@ Expected<OverlayWalk> SimOverlayInspector::walk(const FlowKey& flow, Time now) {
     return walk;
   }
   visit(source, RuleTable::kClassify, source, "goto table 10");
-  visit(source, RuleTable::kEncap, target, forward_actions(*world_, FlowRole::kEncap, source, target));
+  visit(source,
+        RuleTable::kEncap,
+        target,
+        forward_actions(*world_, FlowRole::kEncap, source, target));
   const Translation decap = open_flow.translate_decap(target, now);
   if (!decap.forwards()) {
     stop_at(walk, decap);
     return walk;
   }
-  visit(target, RuleTable::kDeliver, target, forward_actions(*world_, FlowRole::kDecap, source, target));
+  visit(target,
+        RuleTable::kDeliver,
+        target,
+        forward_actions(*world_, FlowRole::kDecap, source, target));
   return walk;
 }
 
@@ -146,14 +148,17 @@ SimFlowTables::SimFlowTables(World& world,
                              ComponentTable& components)
     : world_(&world), endpoints_(&endpoints), clock_(&clock), components_(&components) {}
 
-Expected<FlowTableDump> SimFlowTables::dump(EndpointId at, std::span<const FlowKey> flows, Time now) {
+Expected<FlowTableDump> SimFlowTables::dump(EndpointId at,
+                                            std::span<const FlowKey> flows,
+                                            Time now) {
   clock_->advance(now);
   const RnicId rnic = endpoints_->rnic(at);
   FlowTableDump dump;
   dump.rnic = components_->intern(ComponentType::kRnic, world_->fabric().rnic_name(rnic));
   for (const FlowKey& flow : flows) {
     if (flow.source != at && flow.target != at) {
-      return fail(ErrorCode::kUnavailable, "the flow does not touch " + world_->fabric().rnic_name(rnic));
+      return fail(ErrorCode::kUnavailable,
+                  "the flow does not touch " + world_->fabric().rnic_name(rnic));
     }
     dump.rows.push_back(row(rnic, flow, now));
   }

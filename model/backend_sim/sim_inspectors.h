@@ -1,5 +1,5 @@
-// The on-demand sources of the simulated seam: what traceroute, ofproto/trace and the table dumps of
-// an operator would print about the world as it is.
+// The on-demand sources of the simulated seam: what traceroute, ofproto/trace and the table dumps
+// of an operator would print about the world as it is.
 #pragma once
 
 #include "detectors/telemetry/telemetry.h"
@@ -8,11 +8,14 @@
 
 namespace bonescan {
 
-/// TTL-limited probes on the flow's own five-tuple: the links it hashes to, both ways.  A packet that
-/// is lost on the way still shows its path up to there, and the topology completes it.
+/// TTL-limited probes on the flow's own five-tuple: the links it hashes to, both ways.  A packet
+/// that is lost on the way still shows its path up to there, and the topology completes it.
 class SimPathTracer final : public PathTracer {
  public:
-  SimPathTracer(World& world, const EndpointMap& endpoints, SimProbes& clock, ComponentTable& components);
+  SimPathTracer(World& world,
+                const EndpointMap& endpoints,
+                SimProbes& clock,
+                ComponentTable& components);
 
   Expected<TracedPath> trace(const FlowKey& flow, Time now) override;
 
@@ -29,7 +32,10 @@ class SimPathTracer final : public PathTracer {
 /// ofproto/trace of the flow on the sender's bridge, then on the receiver's.
 class SimOverlayInspector final : public OverlayInspector {
  public:
-  SimOverlayInspector(World& world, const EndpointMap& endpoints, SimProbes& clock, ComponentTable& components);
+  SimOverlayInspector(World& world,
+                      const EndpointMap& endpoints,
+                      SimProbes& clock,
+                      ComponentTable& components);
 
   Expected<OverlayWalk> walk(const FlowKey& flow, Time now) override;
 
@@ -45,7 +51,10 @@ class SimOverlayInspector final : public OverlayInspector {
 /// Datapath megaflow and eswitch entry of each flow at one RNIC, beside what OpenFlow expects.
 class SimFlowTables final : public FlowTableSource {
  public:
-  SimFlowTables(World& world, const EndpointMap& endpoints, SimProbes& clock, ComponentTable& components);
+  SimFlowTables(World& world,
+                const EndpointMap& endpoints,
+                SimProbes& clock,
+                ComponentTable& components);
 
   Expected<FlowTableDump> dump(EndpointId at, std::span<const FlowKey> flows, Time now) override;
 

@@ -1,8 +1,8 @@
 #include "model/backend_sim/sim_probes.h"
 
-#include <algorithm>
-
 #include "sim/base/check.h"
+
+#include <algorithm>
 
 namespace bonescan {
 namespace {
@@ -70,7 +70,8 @@ void SimProbes::probe_event(std::uint64_t argument) {
 void SimProbes::advance(Time now) {
   Engine& engine = world_->engine();
   if (evaluation_ == ProbeEvaluation::kBatch) {
-    for (auto next = engine.next_event_time(); next && *next <= now; next = engine.next_event_time()) {
+    for (auto next = engine.next_event_time(); next && *next <= now;
+         next = engine.next_event_time()) {
       evaluate_before(*next);
       engine.run_until(*next);
     }

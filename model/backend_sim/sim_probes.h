@@ -1,31 +1,37 @@
 // Probes on the simulated world, in closed form between events.
 //
 // Intuition: between two events the world is constant in everything a probe can see, apart from
-// known functions of time.  So submitted visits wait, and are evaluated in one pass over columns just
-// before the next event (or when they are collected).  A visit that an event cuts in two is evaluated
-// in two parts.  Visits that share a quad (both directions of a pair, or two periods) are chained and
-// evaluated together in time order; quads are independent, so any number of threads gives the same
-// records.
+// known functions of time.  So submitted visits wait, and are evaluated in one pass over columns
+// just before the next event (or when they are collected).  A visit that an event cuts in two is
+// evaluated in two parts.  Visits that share a quad (both directions of a pair, or two periods) are
+// chained and evaluated together in time order; quads are independent, so any number of threads
+// gives the same records.
 //
-// kEventPerProbe makes every probe an event of the engine instead.  It is the differential reference:
-// same records, bit for bit, and far slower.
+// kEventPerProbe makes every probe an event of the engine instead.  It is the differential
+// reference: same records, bit for bit, and far slower.
 #pragma once
-
-#include <span>
-#include <vector>
 
 #include "detectors/telemetry/telemetry.h"
 #include "model/backend_sim/endpoint_map.h"
 #include "model/probe_path.h"
 #include "sim/engine/parallel_for.h"
 
+#include <span>
+#include <vector>
+
 namespace bonescan {
 
-enum class ProbeEvaluation : std::uint8_t { kBatch, kEventPerProbe };
+enum class ProbeEvaluation : std::uint8_t {
+  kBatch,
+  kEventPerProbe
+};
 
 class SimProbes final : public Probes {
  public:
-  SimProbes(World& world, const EndpointMap& endpoints, ProbeEvaluation evaluation, unsigned threads);
+  SimProbes(World& world,
+            const EndpointMap& endpoints,
+            ProbeEvaluation evaluation,
+            unsigned threads);
 
   void submit(std::span<const ProbeRequest> requests) override;
   void collect(Time now, ProbeBatch& batch) override;

@@ -6,16 +6,23 @@
 //   link(host-S.H/rnic-R, tor-S.R)             link(tor-S.R, agg-A)
 #pragma once
 
+#include "model/fabric/fabric.h"
+#include "sim/base/error.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "model/fabric/fabric.h"
-#include "sim/base/error.h"
-
 namespace bonescan {
 
-enum class RefKind : std::uint8_t { kHost, kRnic, kSwitch, kCable, kOvs, kAgent };
+enum class RefKind : std::uint8_t {
+  kHost,
+  kRnic,
+  kSwitch,
+  kCable,
+  kOvs,
+  kAgent
+};
 
 struct ComponentRef {
   RefKind kind = RefKind::kHost;

@@ -17,7 +17,8 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
 
 /// Hash of a flow that does not depend on a switch.
 constexpr std::uint64_t flow_hash(std::uint32_t source, std::uint32_t target, std::uint16_t port) {
-  return mix64((static_cast<std::uint64_t>(source) << 32 | target) + 0x9E3779B97F4A7C15ull * (port + 1u));
+  return mix64((static_cast<std::uint64_t>(source) << 32 | target) +
+               0x9E3779B97F4A7C15ull * (port + 1u));
 }
 
 /// Member 0..count-1 of an ECMP group.  REQUIRES: count > 0.

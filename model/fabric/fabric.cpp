@@ -1,8 +1,8 @@
 #include "model/fabric/fabric.h"
 
-#include <fmt/format.h>
-
 #include "sim/base/check.h"
+
+#include <fmt/format.h>
 
 namespace bonescan {
 
@@ -25,8 +25,7 @@ LinkPath Fabric::path(RnicId source, RnicId target, std::uint32_t aggregation) c
 }
 
 std::string Fabric::host_name(HostId host) const {
-  return fmt::format(
-      "host-{}.{:02}", segment_of(host), host.index() % options_.hosts_per_segment);
+  return fmt::format("host-{}.{:02}", segment_of(host), host.index() % options_.hosts_per_segment);
 }
 
 std::string Fabric::rnic_name(RnicId rnic) const {

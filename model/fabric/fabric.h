@@ -1,21 +1,21 @@
 // A two-tier rail-optimized fabric: one ToR per rail in every segment, one aggregation layer.
 //
-// RNIC r of every host in a segment goes to the segment's ToR of rail r, so two RNICs of one rail in
-// one segment are one switch apart, and every ToR has one cable to each aggregation switch.
+// RNIC r of every host in a segment goes to the segment's ToR of rail r, so two RNICs of one rail
+// in one segment are one switch apart, and every ToR has one cable to each aggregation switch.
 // Routing is arithmetic: nothing is stored per path, and a path costs a hash and a few additions.
 // Invariants: 1. ids are dense and ordered (segment, then host or rail, then RNIC);
 // 2. cable c carries the directed links 2c (up, towards the aggregation layer) and 2c + 1 (down);
 // 3. access cables come first and share their index with their RNIC.
 #pragma once
 
+#include "sim/base/strong_id.h"
+#include "sim/base/units.h"
+
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-
-#include "sim/base/strong_id.h"
-#include "sim/base/units.h"
 
 namespace bonescan {
 
@@ -58,7 +58,9 @@ class Fabric final {
 
   std::uint32_t switch_count() const { return tor_count() + options_.aggregation_switches; }
 
-  std::uint32_t cable_count() const { return rnic_count() + tor_count() * options_.aggregation_switches; }
+  std::uint32_t cable_count() const {
+    return rnic_count() + tor_count() * options_.aggregation_switches;
+  }
 
   std::uint32_t link_count() const { return 2 * cable_count(); }
 
@@ -115,10 +117,10 @@ class Fabric final {
   LinkPath path(RnicId source, RnicId target, std::uint32_t aggregation) const;
 
   // Names as an operator writes them.
-  std::string host_name(HostId host) const;       ///< "host-2.05"
-  std::string rnic_name(RnicId rnic) const;       ///< "host-2.05/rnic-3"
-  std::string switch_name(SwitchId id) const;     ///< "tor-1.3", "agg-2"
-  std::string cable_name(CableId cable) const;    ///< "link(host-2.05/rnic-3, tor-2.3)"
+  std::string host_name(HostId host) const;     ///< "host-2.05"
+  std::string rnic_name(RnicId rnic) const;     ///< "host-2.05/rnic-3"
+  std::string switch_name(SwitchId id) const;   ///< "tor-1.3", "agg-2"
+  std::string cable_name(CableId cable) const;  ///< "link(host-2.05/rnic-3, tor-2.3)"
 
  private:
   FabricOptions options_;

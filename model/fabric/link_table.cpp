@@ -67,7 +67,8 @@ std::uint32_t LinkTable::aggregation_for(SwitchId from,
     return ecmp_member(flow, salt, count);
   }
   const auto usable = [&](std::uint32_t a) {
-    return excluded_[fabric_->fabric_cable(from, a)] == 0 && excluded_[fabric_->fabric_cable(to, a)] == 0;
+    return excluded_[fabric_->fabric_cable(from, a)] == 0 &&
+           excluded_[fabric_->fabric_cable(to, a)] == 0;
   };
   std::uint32_t usable_count = 0;
   for (std::uint32_t a = 0; a < count; ++a) {

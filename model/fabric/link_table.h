@@ -2,16 +2,16 @@
 //
 // Effects are a list; the columns that probes read are recomputed from the whole list at each
 // change, so removing an effect restores the exact state from before it.
-// Invariants: 1. a link without effects has loss 0, delay 0, queue 0 and is up; 2. selective effects
-// (of some packets only) are kept apart and read only on links that have any.
+// Invariants: 1. a link without effects has loss 0, delay 0, queue 0 and is up; 2. selective
+// effects (of some packets only) are kept apart and read only on links that have any.
 #pragma once
+
+#include "model/fabric/fabric.h"
+#include "sim/base/units.h"
 
 #include <cstdint>
 #include <optional>
 #include <vector>
-
-#include "model/fabric/fabric.h"
-#include "sim/base/units.h"
 
 namespace bonescan {
 
@@ -67,10 +67,15 @@ class LinkTable final {
   void set_excluded(CableId cable, bool excluded);
 
   /// Which aggregation switch the flow takes between two ToRs.
-  std::uint32_t aggregation_for(SwitchId from, SwitchId to, std::uint64_t flow, std::uint64_t salt) const;
+  std::uint32_t aggregation_for(SwitchId from,
+                                SwitchId to,
+                                std::uint64_t flow,
+                                std::uint64_t salt) const;
 
   /// Adds what `packet` meets on `links` to `conditions`.
-  void accumulate(std::span<const LinkId> links, const PacketView& packet, LinkConditions& conditions) const;
+  void accumulate(std::span<const LinkId> links,
+                  const PacketView& packet,
+                  LinkConditions& conditions) const;
 
  private:
   struct Active {

@@ -6,11 +6,11 @@
 // virtual function each) and runs one agent that probes from all of them.
 #pragma once
 
-#include <cstdint>
-
 #include "model/fabric/fabric.h"
 #include "model/workload/job.h"
 #include "sim/base/units.h"
+
+#include <cstdint>
 
 namespace bonescan {
 

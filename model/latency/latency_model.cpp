@@ -1,13 +1,15 @@
 #include "model/latency/latency_model.h"
 
-#include <cmath>
-
 #include "sim/base/distributions.h"
+
+#include <cmath>
 
 namespace bonescan {
 namespace {
 
-double jitter_factor(double u, double sigma) { return lognormal_quantile(u, 0.0, sigma); }
+double jitter_factor(double u, double sigma) {
+  return lognormal_quantile(u, 0.0, sigma);
+}
 
 }  // namespace
 
@@ -19,7 +21,8 @@ LatencyModel::LatencyModel(const LatencyModelOptions& options)
 
 Duration LatencyModel::base_rtt(const LinkPath& request, const LinkPath& answer) const {
   const auto one_way = [&](const LinkPath& path) {
-    return 2 * options_.access_link + static_cast<std::int64_t>(path.count - 2) * options_.fabric_link;
+    return 2 * options_.access_link +
+           static_cast<std::int64_t>(path.count - 2) * options_.fabric_link;
   };
   return options_.endpoints + one_way(request) + one_way(answer);
 }

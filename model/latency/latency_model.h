@@ -8,12 +8,12 @@
 // One row of random bits (four words) per probe: word 0 jitter, 1 loss, 2 spike, 3 queue.
 #pragma once
 
-#include <cstdint>
-
 #include "model/fabric/fabric.h"
 #include "model/latency/latency_model_options.h"
 #include "sim/base/quantile_table.h"
 #include "sim/base/rng_stream.h"
+
+#include <cstdint>
 
 namespace bonescan {
 

@@ -1,20 +1,20 @@
 // The megaflows of every pair of RNICs that ever exchanged a packet.
 //
-// A round trip crosses four megaflows: encap at the sender, decap at the receiver, and the two of the
-// answer.  Both probing directions of a pair, and the job's traffic between the two, share them.  So
-// the unit of state is the unordered pair (a quad), and quads never touch each other: they may be
-// evaluated in any order or on any thread.
-// Invariants: 1. a quad is only moved forward in time; 2. quads are never removed.
+// A round trip crosses four megaflows: encap at the sender, decap at the receiver, and the two of
+// the answer.  Both probing directions of a pair, and the job's traffic between the two, share
+// them.  So the unit of state is the unordered pair (a quad), and quads never touch each other:
+// they may be evaluated in any order or on any thread. Invariants: 1. a quad is only moved forward
+// in time; 2. quads are never removed.
 #pragma once
+
+#include "model/fabric/fabric.h"
+#include "model/overlay/megaflow.h"
+#include "model/workload/job.h"
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
-
-#include "model/fabric/fabric.h"
-#include "model/overlay/megaflow.h"
-#include "model/workload/job.h"
 
 namespace bonescan {
 

@@ -1,8 +1,8 @@
 // One megaflow and its eswitch entry, as a closed form of its last hit.
 //
-// What a packet meets depends only on when the flow was hit before, on when the RNIC's counters were
-// read, and on when the revalidator swept; none of that needs an event.  The state is the one after
-// the last packet; settle() carries it forward to any later moment:
+// What a packet meets depends only on when the flow was hit before, on when the RNIC's counters
+// were read, and on when the revalidator swept; none of that needs an event.  The state is the one
+// after the last packet; settle() carries it forward to any later moment:
 //
 //   absent --packet--> upcall: installed and offloaded
 //   offloaded --counters say idle for max_idle, at a sweep--> aged out of the eswitch; then
@@ -11,17 +11,17 @@
 //       reoffload = on_upcall:  the megaflow is deleted as well (stock OVS)
 //   software --no packet for max_idle, at a sweep--> absent
 //
-// "Counters say" is the point: an offloaded flow is hit in hardware, and OVS learns of it only at the
-// RNIC's next counter refresh.  If refreshes stop, an active flow looks idle (Figure 18).
+// "Counters say" is the point: an offloaded flow is hit in hardware, and OVS learns of it only at
+// the RNIC's next counter refresh.  If refreshes stop, an active flow looks idle (Figure 18).
 // Invariants: 1. time never goes back; 2. offloaded implies present in the datapath.
 // A naive state machine that ticks through every sweep and refresh is its differential reference.
 #pragma once
 
-#include <cstdint>
-
 #include "model/overlay/overlay_options.h"
 #include "model/overlay/periodic_clock.h"
 #include "sim/base/units.h"
+
+#include <cstdint>
 
 namespace bonescan {
 
@@ -42,7 +42,8 @@ struct Megaflow {
   Time installed;            ///< last install
   Time used;                 ///< last use that OVS knows of
   Time unreported = kNever;  ///< first hardware hit that no refresh has reported yet
-  // The next moments at which the state can change by itself, cached so that a hit needs no division.
+  // The next moments at which the state can change by itself, cached so that a hit needs no
+  // division.
   Time refresh_due = kNever;  ///< the refresh that will report `unreported`
   Time idle_due = kNever;     ///< the sweep that will find the flow idle
   std::uint32_t hits = 0;
@@ -60,8 +61,8 @@ FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now);
 
 /// One packet at `now` (upcalls succeed); returns where it found the flow.
 inline FlowPlace hit(Megaflow& flow, const FlowClocks& clocks, Time now) {
-  if (flow.place == FlowPlace::kOffloaded && flow.unreported != kNever &&
-      now < flow.refresh_due && now < flow.idle_due) [[likely]] {
+  if (flow.place == FlowPlace::kOffloaded && flow.unreported != kNever && now < flow.refresh_due &&
+      now < flow.idle_due) [[likely]] {
     ++flow.hits;
     return FlowPlace::kOffloaded;
   }

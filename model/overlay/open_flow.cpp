@@ -1,8 +1,8 @@
 #include "model/overlay/open_flow.h"
 
-#include <fmt/format.h>
-
 #include "sim/base/check.h"
+
+#include <fmt/format.h>
 
 namespace bonescan {
 
@@ -33,8 +33,8 @@ Translation OpenFlow::translate_encap(RnicId source, RnicId target, Time at) con
   if (!changed(host)) {
     return {};
   }
-  for (const RuleKey& rule : {RuleKey{host, RuleTable::kClassify, source},
-                              RuleKey{host, RuleTable::kEncap, target}}) {
+  for (const RuleKey& rule :
+       {RuleKey{host, RuleTable::kClassify, source}, RuleKey{host, RuleTable::kEncap, target}}) {
     const RuleState found = state(rule, at);
     if (found != RuleState::kPresent) {
       return {found, rule};
@@ -52,7 +52,9 @@ Translation OpenFlow::translate_decap(RnicId target, Time at) const {
   return {state(rule, at), rule};
 }
 
-std::string OpenFlow::bridge_name(HostId host) const { return fabric_->host_name(host) + "/br-int"; }
+std::string OpenFlow::bridge_name(HostId host) const {
+  return fabric_->host_name(host) + "/br-int";
+}
 
 std::string OpenFlow::rule_name(const RuleKey& rule, std::uint32_t vni) const {
   switch (rule.table) {

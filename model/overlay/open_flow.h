@@ -1,14 +1,17 @@
 // The OpenFlow pipeline of every host's integration bridge.
 //
 //   table 0   in_port=<vf>                     -> classify into the tenant, go to table 10
-//   table 10  vni, dst=<remote endpoint>       -> set the tunnel, output to the VXLAN port   (encap)
+//   table 10  vni, dst=<remote endpoint>       -> set the tunnel, output to the VXLAN port (encap)
 //   table 0   in_port=<vxlan>, vni             -> go to table 20
-//   table 20  vni, dst=<local endpoint>        -> output to the virtual function             (deliver)
+//   table 20  vni, dst=<local endpoint>        -> output to the virtual function (deliver)
 //
-// A healthy cluster has the same rules everywhere, so rules are implied and only changes are stored:
-// each changed rule has a list of versions.  A new megaflow is translated by the newest version; an
-// installed one keeps its actions until a revalidator sweep has run after the change.
+// A healthy cluster has the same rules everywhere, so rules are implied and only changes are
+// stored: each changed rule has a list of versions.  A new megaflow is translated by the newest
+// version; an installed one keeps its actions until a revalidator sweep has run after the change.
 #pragma once
+
+#include "model/fabric/fabric.h"
+#include "sim/base/units.h"
 
 #include <compare>
 #include <cstdint>
@@ -16,12 +19,13 @@
 #include <string>
 #include <vector>
 
-#include "model/fabric/fabric.h"
-#include "sim/base/units.h"
-
 namespace bonescan {
 
-enum class RuleTable : std::uint8_t { kClassify, kEncap, kDeliver };
+enum class RuleTable : std::uint8_t {
+  kClassify,
+  kEncap,
+  kDeliver
+};
 
 /// `endpoint` is the local one for classify and deliver, the remote one for encap.
 struct RuleKey {

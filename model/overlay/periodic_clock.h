@@ -5,10 +5,10 @@
 // do not happen.  Invariants: 1. gaps are disjoint and ascending; 2. only the last may be open.
 #pragma once
 
-#include <vector>
-
 #include "sim/base/check.h"
 #include "sim/base/units.h"
+
+#include <vector>
 
 namespace bonescan {
 
@@ -49,7 +49,8 @@ class PeriodicClock final {
     return tick;
   }
 
-  /// Ticks at or after `from` do not happen until resume().  REQUIRES: not stopped, from >= last gap.
+  /// Ticks at or after `from` do not happen until resume().  REQUIRES: not stopped, from >= last
+  /// gap.
   void stop(Time from) {
     BONESCAN_CHECK(!stopped());
     gaps_.push_back({from, kNever});

@@ -1,15 +1,16 @@
 #include "model/workload/job.h"
 
-#include <algorithm>
-
 #include "sim/base/check.h"
 #include "sim/base/distributions.h"
 #include "sim/base/rng_stream.h"
 
+#include <algorithm>
+
 namespace bonescan {
 namespace {
 
-/// @paper Figure 7: bursts of up to 15 Gb/s at gradient synchronization (skeleton traffic per RNIC).
+/// @paper Figure 7: bursts of up to 15 Gb/s at gradient synchronization (skeleton traffic per
+/// RNIC).
 constexpr double kBurstBytesPerSecond = 15e9 / 8;
 /// Pipeline traffic is about a thousandth of the gradient volume (GPT-3 175B, HPN).
 constexpr double kPipelineBytesPerSecond = kBurstBytesPerSecond / 1000;
@@ -96,25 +97,24 @@ Interval Job::burst_ending_after(std::uint32_t stage, Time t) const {
   }
 }
 
-std::uint64_t Job::bytes_sent(RnicId rnic, Time from, Time to) const {
-  const auto place = coordinate(rnic);
-  if (!place || running_since_ == Time::max() || to <= running_since_) {
-    return 0;
+double Job::bytes_sent(std::uint32_t stage, Time from, Time to) const {
+  if (to <= running_since_) {
+    return 0.0;
   }
   const Time start = std::max(from, running_since_);
   double bytes = options_.pp > 1 ? seconds(to - start) * kPipelineBytesPerSecond : 0.0;
-  if (options_.dp > 1) {
-    Time at = start;
-    while (at < to) {
-      const Interval next = burst_ending_after(place->pipeline, at);
-      if (next.from >= to) {
-        break;
-      }
-      bytes += seconds(std::min(next.to, to) - std::max(next.from, at)) * kBurstBytesPerSecond;
-      at = next.to;
-    }
+  if (options_.dp < 2) {
+    return bytes;
   }
-  return static_cast<std::uint64_t>(bytes);
+  for (Time at = start; at < to;) {
+    const Interval next = burst_ending_after(stage, at);
+    if (next.from >= to) {
+      break;
+    }
+    bytes += seconds(std::min(next.to, to) - std::max(next.from, at)) * kBurstBytesPerSecond;
+    at = next.to;
+  }
+  return bytes;
 }
 
 }  // namespace bonescan

@@ -1,7 +1,7 @@
 // A training job seen from the network: who talks to whom, and when.
 //
-// Ranks are laid out tensor-parallel first, then data-parallel, then pipeline (Megatron's order), on
-// hosts in a seeded random order.  Two RNICs exchange traffic if they are
+// Ranks are laid out tensor-parallel first, then data-parallel, then pipeline (Megatron's order),
+// on hosts in a seeded random order.  Two RNICs exchange traffic if they are
 //   - neighbouring pipeline stages of one replica: activations and gradients, many times a step, so
 //     the flow is never silent for long; or
 //   - neighbours in the ring that sums a stage's gradients: one burst per step.
@@ -10,13 +10,13 @@
 // Invariants: 1. nothing is sent before every container is ready; 2. activity is symmetric.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "model/fabric/fabric.h"
 #include "model/workload/job_options.h"
 #include "sim/base/units.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace bonescan {
 
@@ -44,7 +44,11 @@ class Job final {
  public:
   /// Takes the first gpus / rails hosts of `free_hosts` after shuffling them by seed.
   /// REQUIRES: enough free hosts; tp * pp * dp == gpus; gpus a multiple of the rails.
-  Job(const JobOptions& options, const Fabric& fabric, std::vector<HostId> free_hosts, JobId id, std::uint64_t seed);
+  Job(const JobOptions& options,
+      const Fabric& fabric,
+      std::vector<HostId> free_hosts,
+      JobId id,
+      std::uint64_t seed);
 
   const JobOptions& options() const { return options_; }
 
@@ -63,8 +67,9 @@ class Job final {
   /// Gradient burst of `stage` that is the first to end after `t`.
   Interval burst_ending_after(std::uint32_t stage, Time t) const;
 
-  /// Bytes sent by `rnic` in [from, to): the share of its bursts in the interval, boxcar-integrated.
-  std::uint64_t bytes_sent(RnicId rnic, Time from, Time to) const;
+  /// Bytes that each RNIC of `stage` sends in [from, to): its share of the bursts,
+  /// boxcar-integrated.
+  double bytes_sent(std::uint32_t stage, Time from, Time to) const;
 
  private:
   Interval burst(std::uint32_t stage, std::int64_t step) const;

@@ -1,12 +1,12 @@
 // From a YAML file to a Scenario, or to an error that says where, what, and how to fix it.
 #pragma once
 
+#include "scenarios/schema/scenario.h"
+
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-
-#include "scenarios/schema/scenario.h"
 
 namespace bonescan {
 
@@ -29,10 +29,10 @@ Scenario parse_scenario(std::string_view text,
 
 /// One key of the schema, for SCHEMA.md and the test that compares them.
 struct SchemaKey {
-  std::string path;     ///< "fabric.segments", "faults[].at"
-  std::string type;     ///< "count", "duration", "ratio", "rate", "text", "one of a | b", ...
-  std::string fallback; ///< default as it would be written, "required" if there is none
-  std::string range;    ///< "1 .. 64", empty if any
+  std::string path;      ///< "fabric.segments", "faults[].at"
+  std::string type;      ///< "count", "duration", "ratio", "rate", "text", "one of a | b", ...
+  std::string fallback;  ///< default as it would be written, "required" if there is none
+  std::string range;     ///< "1 .. 64", empty if any
   std::string meaning;
 };
 

@@ -4,10 +4,6 @@
 // every reference exists and every number is in range, or throws ConfigError.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "detectors/pipeline/pipeline_options.h"
 #include "faults/confounder_options.h"
 #include "faults/fault_spec.h"
@@ -15,6 +11,10 @@
 #include "model/latency/latency_model_options.h"
 #include "model/overlay/overlay_options.h"
 #include "model/workload/job_options.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace bonescan {
 

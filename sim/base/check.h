@@ -28,8 +28,9 @@ class ScopedCheckContext {
 
 }  // namespace bonescan
 
-#define BONESCAN_CHECK(condition) \
-  (static_cast<bool>(condition) ? void(0) : ::bonescan::check_failed(#condition, __FILE__, __LINE__))
+#define BONESCAN_CHECK(condition)         \
+  (static_cast<bool>(condition) ? void(0) \
+                                : ::bonescan::check_failed(#condition, __FILE__, __LINE__))
 
 #ifdef BONESCAN_DCHECKS
 #define BONESCAN_DCHECK(condition) BONESCAN_CHECK(condition)

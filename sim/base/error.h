@@ -4,10 +4,10 @@
 // is in `detail`.  A lost or late probe is data, never an error.
 #pragma once
 
+#include <tl/expected.hpp>
+
 #include <string>
 #include <utility>
-
-#include <tl/expected.hpp>
 
 namespace bonescan {
 

@@ -2,13 +2,14 @@
 //
 // The table holds the function at kBins + 1 points and interpolates linearly inside; the two
 // outermost bins, where a quantile function may run to infinity, call the exact function.
-// Invariant: the result is a pure function of the 32 bits, on every platform that rounds as IEEE 754.
+// Invariant: the result is a pure function of the 32 bits, on every platform that rounds as IEEE
+// 754.
 #pragma once
+
+#include "sim/base/rng_stream.h"
 
 #include <array>
 #include <cstdint>
-
-#include "sim/base/rng_stream.h"
 
 namespace bonescan {
 

@@ -26,11 +26,17 @@ using Time = RunClock::time_point;
 
 constexpr Time kStartOfRun{};
 
-constexpr std::int64_t nanoseconds(Time t) { return t.time_since_epoch().count(); }
+constexpr std::int64_t nanoseconds(Time t) {
+  return t.time_since_epoch().count();
+}
 
-constexpr double seconds(Duration d) { return static_cast<double>(d.count()) * 1e-9; }
+constexpr double seconds(Duration d) {
+  return static_cast<double>(d.count()) * 1e-9;
+}
 
-constexpr double seconds(Time t) { return seconds(t.time_since_epoch()); }
+constexpr double seconds(Time t) {
+  return seconds(t.time_since_epoch());
+}
 
 /// Nearest nanosecond.  REQUIRES: |value| < 9e9 s.
 constexpr Duration from_seconds(double value) {
@@ -70,7 +76,9 @@ class BitsPerSecond {
 };
 
 namespace literals {
-constexpr Bytes operator""_B(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n)); }
+constexpr Bytes operator""_B(unsigned long long n) {
+  return Bytes(static_cast<std::int64_t>(n));
+}
 
 constexpr BitsPerSecond operator""_Gbps(unsigned long long n) {
   return BitsPerSecond(static_cast<std::int64_t>(n) * 1'000'000'000);

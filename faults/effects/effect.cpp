@@ -1,0 +1,63 @@
+#include "faults/effects/effect.h"
+
+#include <fmt/format.h>
+
+namespace bonescan {
+namespace {
+
+std::unique_ptr<Effect> make(const EffectSpec& spec) {
+  switch (spec.kind) {
+    case EffectKind::kLinkLoss:
+    case EffectKind::kLinkDelay:
+      return make_link_effect(spec);
+    case EffectKind::kPortDown:
+    case EffectKind::kPortFlap:
+      return make_port_effect(spec);
+    case EffectKind::kRuleRemove:
+    case EffectKind::kRuleAlter:
+      return make_rule_effect(spec);
+    case EffectKind::kOffloadRemove:
+    case EffectKind::kCountersFreeze:
+      return make_offload_effect(spec);
+    case EffectKind::kProcessStop:
+      return make_process_effect(spec);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string_view effect_name(EffectKind kind) {
+  switch (kind) {
+    case EffectKind::kLinkLoss:
+      return "link.loss";
+    case EffectKind::kLinkDelay:
+      return "link.delay";
+    case EffectKind::kPortDown:
+      return "port.down";
+    case EffectKind::kPortFlap:
+      return "port.flap";
+    case EffectKind::kRuleRemove:
+      return "rule.remove";
+    case EffectKind::kRuleAlter:
+      return "rule.alter";
+    case EffectKind::kOffloadRemove:
+      return "offload.remove";
+    case EffectKind::kCountersFreeze:
+      return "counters.freeze";
+    case EffectKind::kProcessStop:
+      return "process.stop";
+  }
+  return "unknown";
+}
+
+Expected<std::unique_ptr<Effect>> make_effect(const EffectSpec& spec) {
+  std::unique_ptr<Effect> effect = make(spec);
+  if (!effect) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("{} cannot act on this kind of component", effect_name(spec.kind)));
+  }
+  return effect;
+}
+
+}  // namespace bonescan

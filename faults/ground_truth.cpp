@@ -1,0 +1,222 @@
+#include "faults/ground_truth.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bonescan {
+namespace {
+
+constexpr Duration kFirstInterval = std::chrono::milliseconds(500);
+constexpr Duration kLongestInterval = std::chrono::seconds(10);
+constexpr std::size_t kManyPairs = 4'096;  ///< sampled ever more rarely: such effects are static
+
+constexpr double kVisibleLoss = 0.01;
+constexpr double kVisibleFactor = 1.25;
+
+/// RNICs whose pairs an effect could touch.
+std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
+  const Fabric& fabric = world.fabric();
+  std::vector<RnicId> rnics;
+  const auto add_host = [&](HostId host) {
+    for (std::uint32_t rail = 0; rail < fabric.options().rails; ++rail) {
+      rnics.push_back(fabric.rnic(host, rail));
+    }
+  };
+  const auto add_tor = [&](SwitchId tor) {
+    for (std::uint32_t r = 0; r < fabric.rnic_count(); ++r) {
+      if (fabric.tor_of(RnicId(r)) == tor) {
+        rnics.push_back(RnicId(r));
+      }
+    }
+  };
+  switch (on.kind) {
+    case RefKind::kRnic:
+      rnics.push_back(on.rnic());
+      break;
+    case RefKind::kCable:
+      if (fabric.is_access(on.cable())) {
+        rnics.push_back(RnicId(on.index));
+      } else {
+        add_tor(fabric.tor_end(on.cable()));
+      }
+      break;
+    case RefKind::kSwitch:
+      if (fabric.is_tor(on.switch_id())) {
+        add_tor(on.switch_id());
+      }
+      break;
+    case RefKind::kHost:
+    case RefKind::kOvs:
+    case RefKind::kAgent:
+      add_host(on.host());
+      break;
+  }
+  return rnics;
+}
+
+}  // namespace
+
+GroundTruth::GroundTruth(World& world,
+                         const std::vector<FaultSpec>& faults,
+                         PortOf port_of,
+                         std::uint32_t bytes,
+                         std::uint8_t dscp)
+    : world_(&world),
+      faults_(&faults),
+      port_of_(std::move(port_of)),
+      bytes_(bytes),
+      dscp_(dscp),
+      watches_(faults.size()) {}
+
+void GroundTruth::on_fault(void* self, std::size_t fault, bool begun) {
+  auto& truth = *static_cast<GroundTruth*>(self);
+  if (begun) {
+    truth.begin(fault);
+  } else {
+    truth.end(fault);
+  }
+}
+
+void GroundTruth::begin(std::size_t fault) {
+  const FaultSpec& spec = (*faults_)[fault];
+  Watch watch;
+  watch.record.id = static_cast<std::uint32_t>(fault);
+  watch.record.injected = world_->engine().now();
+  place(watch.record, spec);
+  watch.active = true;
+  watch.interval = kFirstInterval;
+  watch.pairs = footprint(spec);
+  watches_[fault] = std::move(watch);
+  begun_.push_back(fault);
+  world_->engine().schedule(
+      world_->engine().now(), EventPriority::kAnalysis, action<&GroundTruth::sample>(*this, fault));
+}
+
+void GroundTruth::end(std::size_t fault) {
+  watches_[fault]->active = false;
+  watches_[fault]->record.ended = world_->engine().now();
+}
+
+void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
+  const EffectSpec& first = fault.effects.front();
+  record.component = first.on;
+  switch (first.kind) {
+    case EffectKind::kLinkLoss:
+    case EffectKind::kLinkDelay:
+    case EffectKind::kPortDown:
+    case EffectKind::kPortFlap:
+      record.layer = TruthLayer::kUnderlay;
+      // A port of an RNIC is its access cable: no probe tells them apart.
+      record.component = {RefKind::kCable, first.on.index};
+      break;
+    case EffectKind::kRuleRemove:
+    case EffectKind::kRuleAlter: {
+      record.layer = TruthLayer::kOverlay;
+      const HostId host = world_->fabric().host_of(first.on.rnic());
+      switch (first.rule) {
+        case RuleRole::kClassify:
+          record.rule = RuleKey{host, RuleTable::kClassify, first.on.rnic()};
+          break;
+        case RuleRole::kEncap:
+          record.rule = RuleKey{host, RuleTable::kEncap, *first.peer};
+          break;
+        case RuleRole::kDeliver:
+          record.rule = RuleKey{host, RuleTable::kDeliver, first.on.rnic()};
+          break;
+      }
+      break;
+    }
+    case EffectKind::kOffloadRemove:
+    case EffectKind::kCountersFreeze:
+      record.layer = TruthLayer::kRnic;
+      break;
+    case EffectKind::kProcessStop:
+      record.layer = first.on.kind == RefKind::kAgent ? TruthLayer::kAgent : TruthLayer::kOverlay;
+      break;
+  }
+}
+
+std::vector<std::pair<RnicId, RnicId>> GroundTruth::footprint(const FaultSpec& fault) const {
+  std::vector<std::pair<RnicId, RnicId>> pairs;
+  const Fabric& fabric = world_->fabric();
+  for (const EffectSpec& effect : fault.effects) {
+    for (const RnicId touched : touched_rnics(*world_, effect.on)) {
+      for (const Job& job : world_->jobs()) {
+        if (!job.coordinate(touched)) {
+          continue;
+        }
+        for (const HostId host : job.hosts()) {
+          if (host == fabric.host_of(touched)) {
+            continue;
+          }
+          for (std::uint32_t rail = 0; rail < fabric.options().rails; ++rail) {
+            const RnicId other = fabric.rnic(host, rail);
+            pairs.emplace_back(touched, other);
+            pairs.emplace_back(other, touched);
+          }
+        }
+      }
+    }
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
+void GroundTruth::sample(std::uint64_t fault) {
+  Watch& watch = *watches_[fault];
+  if (!watch.active) {
+    return;
+  }
+  for (const auto& [source, target] : watch.pairs) {
+    compare(watch, source, target);
+  }
+  auto& affected = watch.record.affected;
+  std::sort(affected.begin(), affected.end());
+  affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
+  world_->engine().schedule(world_->engine().now() + watch.interval,
+                            EventPriority::kAnalysis,
+                            action<&GroundTruth::sample>(*this, fault));
+  if (watch.record.time_zero) {
+    watch.interval *= 2;
+    if (watch.pairs.size() < kManyPairs) {
+      watch.interval = std::min(watch.interval, kLongestInterval);
+    }
+  }
+}
+
+void GroundTruth::compare(Watch& watch, RnicId source, RnicId target) {
+  const ProbeSpec spec{.source = source,
+                       .target = target,
+                       .source_port = port_of_(source, target),
+                       .bytes = bytes_,
+                       .dscp = dscp_};
+  const Time now = world_->engine().now();
+  const PathCondition is = path_condition(*world_, spec, now);
+  const PathCondition was = healthy_condition(*world_, spec);
+  const double loss = is.loss_ratio - was.loss_ratio;
+  const double factor = is.rtt_ns / was.rtt_ns;
+  if (std::abs(loss) < 1e-12 && std::abs(is.rtt_ns - was.rtt_ns) < 0.5) {
+    return;
+  }
+  TruthRecord& record = watch.record;
+  if (!record.time_zero) {
+    record.time_zero = now;
+  }
+  if (loss >= kVisibleLoss || factor >= kVisibleFactor) {
+    record.visible = true;
+    record.affected.emplace_back(source, target);
+  }
+  record.loss_ratio = std::max(record.loss_ratio, loss);
+  record.latency_factor = std::max(record.latency_factor, factor);
+}
+
+std::vector<TruthRecord> GroundTruth::records() const {
+  std::vector<TruthRecord> records;
+  for (const std::size_t fault : begun_) {
+    records.push_back(watches_[fault]->record);
+  }
+  return records;
+}
+
+}  // namespace bonescan

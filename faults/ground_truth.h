@@ -1,0 +1,88 @@
+// What really happened: the record of every injected fault, kept by the simulator for the
+// evaluator.
+//
+// Time zero is the first difference between the run and its fault-free twin on a path that can be
+// probed.  No second run is needed: what a path would show without faults is a closed form
+// (healthy_condition), and a test compares both with a real twin.  Conditions are sampled when a
+// fault begins, every half second until the first difference, then ever more rarely. Nothing that
+// detects may reach this file.
+#pragma once
+
+#include "faults/fault_spec.h"
+#include "model/probe_path.h"
+#include "model/world.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace bonescan {
+
+/// Which layer and component a fault is about, for scoring.
+enum class TruthLayer : std::uint8_t {
+  kOverlay,
+  kUnderlay,
+  kRnic,
+  kAgent
+};
+
+struct TruthRecord {
+  std::uint32_t id = 0;
+  TruthLayer layer = TruthLayer::kUnderlay;
+  ComponentRef component;       ///< a cable, an RNIC or a host
+  std::optional<RuleKey> rule;  ///< if the fault is a rule
+  Time injected;
+  std::optional<Time> ended;
+  std::optional<Time> time_zero;
+  bool visible = false;         ///< >= 1 % loss or >= 1.25x RTT on some pair
+  double loss_ratio = 0.0;      ///< largest seen
+  double latency_factor = 1.0;  ///< largest seen
+  std::vector<std::pair<RnicId, RnicId>>
+      affected;  ///< directed pairs, ascending: visibly different
+};
+
+class GroundTruth final {
+ public:
+  /// The source port that a prober uses (or would use) for a directed pair.
+  using PortOf = std::function<std::uint16_t(RnicId, RnicId)>;
+
+  /// Probes are compared at these packet sizes and class.
+  GroundTruth(World& world,
+              const std::vector<FaultSpec>& faults,
+              PortOf port_of,
+              std::uint32_t bytes,
+              std::uint8_t dscp);
+
+  /// To be told by the injector.
+  static void on_fault(void* self, std::size_t fault, bool begun);
+
+  /// Records of faults that have begun, in order of beginning.
+  std::vector<TruthRecord> records() const;
+
+ private:
+  struct Watch {
+    TruthRecord record;
+    bool active = false;
+    Duration interval{};
+    std::vector<std::pair<RnicId, RnicId>> pairs;  ///< that could be affected
+  };
+
+  void begin(std::size_t fault);
+  void end(std::size_t fault);
+  void sample(std::uint64_t fault);
+  void compare(Watch& watch, RnicId source, RnicId target);
+  void place(TruthRecord& record, const FaultSpec& fault) const;
+  std::vector<std::pair<RnicId, RnicId>> footprint(const FaultSpec& fault) const;
+
+  World* world_;
+  const std::vector<FaultSpec>* faults_;
+  PortOf port_of_;
+  std::uint32_t bytes_;
+  std::uint8_t dscp_;
+  std::vector<std::optional<Watch>> watches_;
+  std::vector<std::size_t> begun_;
+};
+
+}  // namespace bonescan
