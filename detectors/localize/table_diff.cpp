@@ -9,6 +9,7 @@ namespace bonescan {
 namespace {
 
 constexpr std::string_view kDrop = "drop";
+constexpr std::size_t kDepthMax = 64;
 
 /// One level of parentheses while actions are read.
 struct Level {
@@ -34,6 +35,10 @@ std::string without_blanks(std::string_view text) {
     }
   }
   return kept;
+}
+
+std::string flows_text(std::size_t count) {
+  return fmt::format("{} active flow{}", count, count == 1 ? "" : "s");
 }
 
 std::string_view role_text(FlowRole role) {
@@ -124,6 +129,9 @@ std::string normalized_actions(std::string_view actions) {
   for (const char c : text) {
     Level& level = levels.back();
     if (c == '(') {
+      if (levels.size() == kDepthMax) {
+        return text;
+      }
       const bool sortable = level.sortable || level.current == "set";
       level.current.push_back(c);
       levels.emplace_back().sortable = sortable;
@@ -191,12 +199,12 @@ RnicDiff summarize(const FlowTableDump& dump, const TableDiffOptions& options) {
   diff.mismatch = mismatches > 0;
   diff.clear = mismatches == 0 && active > 0;
   if (diff.mismatch) {
-    diff.text = fmt::format("{} of {} active flows differ from OpenFlow; {}",
+    diff.text = fmt::format("{} of {} not as OpenFlow says; {}",
                             mismatches,
-                            active,
+                            flows_text(active),
                             diff.rows[first_strongest].text);
   } else if (diff.clear) {
-    diff.text = fmt::format("{} active flows do what OpenFlow says, {} are idle", active, idle);
+    diff.text = fmt::format("{} as OpenFlow says, {} idle", flows_text(active), idle);
   } else {
     diff.text = fmt::format("no flow is active ({} idle): the tables say nothing", idle);
   }

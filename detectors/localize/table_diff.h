@@ -58,7 +58,7 @@ struct RnicDiff {
 
 /// Actions in a form that can be compared: no blanks, the fields inside set() in ascending order,
 /// an empty list as "drop".  The order of the actions themselves is kept: it has a meaning.
-/// Text with unbalanced parentheses only loses its blanks.
+/// Text with unbalanced parentheses, or more than 63 inside each other, only loses its blanks.
 std::string normalized_actions(std::string_view actions);
 
 RowDiff compare(const FlowTableRow& row, const TableDiffOptions& options = {});

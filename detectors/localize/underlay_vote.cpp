@@ -42,8 +42,9 @@ std::span<const LinkScore> ties(std::span<const LinkScore> scores, double nats) 
 }
 
 UnderlayVote::UnderlayVote(const VoteOptions& options) : options_(options) {
-  BONESCAN_CHECK(options.base_loss_ratio > 0 && options.base_loss_ratio < 1);
-  BONESCAN_CHECK(options.base_late_ratio > 0 && options.base_late_ratio < 1);
+  BONESCAN_CHECK(options.base_loss_ratio > 0 && options.base_loss_ratio < 0.5);
+  BONESCAN_CHECK(options.base_late_ratio > 0 && options.base_late_ratio < 0.5);
+  BONESCAN_CHECK(options.base_slack >= 1);
 }
 
 std::span<const LinkVotes> UnderlayVote::raw_vote(std::span<const PathEvidence> evidence) {
@@ -107,6 +108,7 @@ std::vector<Accusation> UnderlayVote::explain_all(std::span<const PathEvidence> 
 void UnderlayVote::count(std::span<const PathEvidence> evidence) {
   ++epoch_;
   touched_.clear();
+  all_ = {};
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     if (explained_[i] == 0) {
       add(evidence[i]);
@@ -118,6 +120,7 @@ void UnderlayVote::add(const PathEvidence& item) {
   BONESCAN_DCHECK(item.path != nullptr);
   BONESCAN_DCHECK(item.bad <= item.trials);
   ++path_;
+  all_.add(item);
   for (const PathHop& hop : item.path->request) {
     add_hop(hop, item);
   }
@@ -140,21 +143,22 @@ void UnderlayVote::add_hop(const PathHop& hop, const PathEvidence& item) {
     cable.path = path_;
     cable.crossed = 0;
   }
-  const auto add_to = [&item](Tally& tally) {
-    tally.trials += item.trials;
-    tally.bad += item.bad;
-    tally.paths += 1;
-    tally.bad_paths += item.bad > 0 ? 1 : 0;
-  };
   const auto direction = static_cast<std::size_t>(hop.direction);
   if (cable.crossed == 0) {
-    add_to(cable.tallies[kEither]);
+    cable.tallies[kEither].add(item);
   }
   const auto bit = static_cast<std::uint8_t>(1U << direction);
   if ((cable.crossed & bit) == 0) {
-    add_to(cable.tallies[direction]);
+    cable.tallies[direction].add(item);
     cable.crossed = static_cast<std::uint8_t>(cable.crossed | bit);
   }
+}
+
+void UnderlayVote::Tally::add(const PathEvidence& item) {
+  trials += item.trials;
+  bad += item.bad;
+  paths += 1;
+  bad_paths += item.bad > 0 ? 1 : 0;
 }
 
 void UnderlayVote::rank(Symptom symptom) {
@@ -180,17 +184,28 @@ bool UnderlayVote::suspect(const Tally& tally, Symptom symptom) const {
          tally.bad_paths >= options_.latency_hit_ratio * static_cast<double>(tally.paths);
 }
 
-LinkScore UnderlayVote::best_reading(ComponentId link, Symptom symptom) const {
-  const std::array<Tally, 3>& tallies = cables_[link].tallies;
+double UnderlayVote::healthy_ratio(const Tally& crossing, Symptom symptom) const {
   const double base =
       symptom == Symptom::kLatency ? options_.base_late_ratio : options_.base_loss_ratio;
+  const std::uint64_t trials = all_.trials - crossing.trials;
+  if (trials == 0) {
+    return base;
+  }
+  const double avoiding =
+      static_cast<double>(all_.bad - crossing.bad) / static_cast<double>(trials);
+  // Other faults raise this ratio too.  The bound keeps them from hiding this one.
+  return std::clamp(avoiding, base, std::min(base * options_.base_slack, 0.5));
+}
+
+LinkScore UnderlayVote::best_reading(ComponentId link, Symptom symptom) const {
+  const std::array<Tally, 3>& tallies = cables_[link].tallies;
   LinkScore best{.link = link};
   for (std::size_t reading = 0; reading < tallies.size(); ++reading) {
     const Tally& tally = tallies[reading];
     if (!suspect(tally, symptom)) {
       continue;
     }
-    const double llr = bad_ratio_llr(tally.trials, tally.bad, base);
+    const double llr = bad_ratio_llr(tally.trials, tally.bad, healthy_ratio(tally, symptom));
     if (best.bad_paths > 0 && llr <= best.llr) {
       continue;
     }

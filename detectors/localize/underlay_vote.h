@@ -5,12 +5,13 @@
 // absence leaves the rest good.  The raw count sees only the first half and favours busy links; the
 // likelihood ratio also weighs every good answer that crossed the link.
 //
-// Model: with `base` the bad ratio of a healthy path and q that of a path over the suspect,
-//   LLR = bad ln(q / base) + (trials - bad) ln((1 - q) / (1 - base)),  q = bad / trials in [base,
-//   1]
-// summed over the evidence that crosses the suspect.  The sums are integers, so the order of the
-// evidence cannot change a bit of the result.  A cable is suspected three ways (up, down, both) and
-// is reported once, with the best of them.
+// Model: with q the bad ratio of everything that crosses the suspect and b that of a healthy path,
+//   LLR = bad ln(q / b) + (trials - bad) ln((1 - q) / (1 - b)),   q = bad / trials in [b, 1]
+// summed over the evidence that crosses it.  b is the configured base, or the bad ratio of the
+// evidence that avoids the suspect if that is higher (at most `base_slack` times the base): the
+// real base is rarely the configured one, and with b too small every stray loss would look like
+// proof. The sums are integers, so the order of the evidence cannot change a bit of the result.  A
+// cable is suspected three ways (up, down, both) and is reported once, with the best of them.
 //
 // Rough model: linear in path-hops, then a sort of the suspects.  The object only holds scratch
 // memory, indexed by ComponentId and stamped instead of cleared: keep one and reuse it.
@@ -42,6 +43,7 @@ struct PathEvidence {
 struct VoteOptions {
   double base_loss_ratio = 1e-5;   ///< lost probes where nothing is wrong
   double base_late_ratio = 1e-4;   ///< late windows where nothing is wrong @ours
+  double base_slack = 100.0;       ///< the true base may be this much higher @ours
   double open_llr = 14.0;          ///< nats before explain_all accuses a link
   double latency_hit_ratio = 0.6;  ///< share of a link's pairs that must be late to suspect it
   double tie_nats = 1.0;           ///< suspects this close to the best are not told apart
@@ -80,7 +82,7 @@ std::span<const LinkScore> ties(std::span<const LinkScore> scores, double nats);
 
 class UnderlayVote final {
  public:
-  /// REQUIRES: both base ratios lie in (0, 1).
+  /// REQUIRES: both base ratios lie in (0, 0.5), base_slack is at least 1.
   explicit UnderlayVote(const VoteOptions& options);
 
   const VoteOptions& options() const { return options_; }
@@ -104,6 +106,8 @@ class UnderlayVote final {
     std::uint64_t bad = 0;
     std::uint32_t paths = 0;
     std::uint32_t bad_paths = 0;
+
+    void add(const PathEvidence& item);
   };
 
   static constexpr std::size_t kEither = 2;  ///< after the two values of LinkDirection
@@ -121,12 +125,14 @@ class UnderlayVote final {
   /// Fills scores_ from the last count.
   void rank(Symptom symptom);
   bool suspect(const Tally& tally, Symptom symptom) const;
+  double healthy_ratio(const Tally& crossing, Symptom symptom) const;
   LinkScore best_reading(ComponentId link, Symptom symptom) const;
 
   VoteOptions options_;
   IdVector<ComponentId, Cable> cables_;
   std::vector<ComponentId> touched_;
   std::vector<std::uint8_t> explained_;  ///< by index of the evidence
+  Tally all_;
   std::vector<LinkScore> scores_;
   std::vector<LinkVotes> votes_;
   std::uint64_t epoch_ = 0;

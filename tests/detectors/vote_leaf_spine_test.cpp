@@ -32,50 +32,58 @@ PathHop random_fabric_link(const LeafSpine& fabric, std::uint64_t seed, std::uin
           draw[2] % 2 == 0 ? LinkDirection::kUp : LinkDirection::kDown};
 }
 
+PathHop random_link(const LeafSpine& fabric, std::uint64_t seed) {
+  const std::uint32_t links = fabric.host_count() + kLeaves * kSpines;
+  const PhiloxCounter draw = RngStream(seed, Purpose::kFault, 2).block(0);
+  return {ComponentId(draw[0] % links),
+          draw[1] % 2 == 0 ? LinkDirection::kUp : LinkDirection::kDown};
+}
+
+struct GrayCase {
+  const char* name;
+  std::uint32_t trials;
+  double gray_ratio;
+  double true_base;
+  bool fabric_only;
+  double at_least;
+};
+
 struct TopOne {
   double likelihood = 0.0;
   double raw = 0.0;
 };
 
 /// Share of seeds on which the gray link comes out first.
-TopOne top_one(double gray_ratio, double true_base, std::uint64_t seeds) {
+TopOne top_one(const GrayCase& c, std::uint64_t seeds) {
   const LeafSpine fabric = world();
   UnderlayVote vote({});
   TopOne hits;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const std::vector<TracedPath> paths = fabric.all_paths(seed);
-    const PathHop gray = random_fabric_link(fabric, seed, 0);
+    const PathHop gray =
+        c.fabric_only ? random_fabric_link(fabric, seed, 0) : random_link(fabric, seed);
     const std::vector<PathEvidence> evidence =
-        draw_evidence(paths, kProbes, true_base, {{gray, gray_ratio}}, seed);
+        draw_evidence(paths, c.trials, c.true_base, {{gray, c.gray_ratio}}, seed);
     const std::span<const LinkVotes> votes = vote.raw_vote(evidence);
     hits.raw += !votes.empty() && votes[0].link == gray.link ? 1.0 : 0.0;
     const std::span<const LinkScore> scores = vote.score(evidence, Symptom::kLoss);
-    const bool right = !scores.empty() && scores[0].link == gray.link &&
-                       !scores[0].both_directions && scores[0].direction == gray.direction;
-    hits.likelihood += right ? 1.0 : 0.0;
+    hits.likelihood += !scores.empty() && scores[0].link == gray.link ? 1.0 : 0.0;
   }
   hits.raw /= static_cast<double>(seeds);
   hits.likelihood /= static_cast<double>(seeds);
   return hits;
 }
 
-struct GrayCase {
-  const char* name;
-  double gray_ratio;
-  double true_base;
-  double at_least;
-};
-
 TEST(VoteLeafSpine, LikelihoodNamesTheGrayLinkMoreOftenThanTheCount) {
-  // Bounds with room below what these seeds give; the printed rates are the measurement.
+  // Bounds with room (two standard errors) below the printed rates.
   const GrayCase cases[] = {
-      {"0.3 % over base 1e-5", 3e-3, 1e-5, 0.0},
-      {"0.5 % over base 1e-4, ten times what is assumed", 5e-3, 1e-4, 0.0},
-      {"2 % over base 1e-3, a hundred times what is assumed", 2e-2, 1e-3, 0.0},
+      {"0.3 % on a fabric link, base 1e-5", 10, 3e-3, 1e-5, true, 0.93},
+      {"0.5 % on any link, base 100 times what is assumed", 10, 5e-3, 1e-3, false, 0.80},
+      {"0.4 % on any link, base 30 times what is assumed", 10, 4e-3, 3e-4, false, 0.84},
   };
   for (const GrayCase& c : cases) {
     SCOPED_TRACE(c.name);
-    const TopOne rates = top_one(c.gray_ratio, c.true_base, 60);
+    const TopOne rates = top_one(c, 200);
     std::printf("top-1, %s: likelihood %.3f, raw vote %.3f\n", c.name, rates.likelihood, rates.raw);
     EXPECT_GE(rates.likelihood, c.at_least);
     EXPECT_GT(rates.likelihood, rates.raw);

@@ -37,13 +37,13 @@ class ThreeLinks : public ::testing::Test {
   TracedPath r_{{up(1), up(2)}, {}};
 };
 
-double by_hand(double trials, double bad) {
+double by_hand(double trials, double bad, double healthy = kBase) {
   const double q = bad / trials;
-  return bad * std::log(q / kBase) + (trials - bad) * std::log((1 - q) / (1 - kBase));
+  return bad * std::log(q / healthy) + (trials - bad) * std::log((1 - q) / (1 - healthy));
 }
 
 TEST_F(ThreeLinks, ScoresAreTheBinomialLikelihoodRatios) {
-  UnderlayVote vote = vote_with();
+  UnderlayVote vote = vote_with({.base_loss_ratio = kBase, .base_slack = 1.0});
   const std::vector<PathEvidence> items = evidence();
   const std::span<const LinkScore> scores = vote.score(items, Symptom::kLoss);
   ASSERT_EQ(scores.size(), 3U);
@@ -51,7 +51,7 @@ TEST_F(ThreeLinks, ScoresAreTheBinomialLikelihoodRatios) {
   EXPECT_EQ(scores[1].link, ComponentId(1));
   EXPECT_EQ(scores[2].link, ComponentId(2));
   EXPECT_NEAR(scores[0].llr, by_hand(200, 8), 1e-9);
-  EXPECT_NEAR(scores[0].llr, 21.8747, 1e-4);  // 8 ln 40 + 192 ln(0.96 / 0.999)
+  EXPECT_NEAR(scores[0].llr, 21.865308749, 1e-8);  // 8 ln 40 + 192 ln(0.96 / 0.999)
   EXPECT_NEAR(scores[1].llr, by_hand(200, 5), 1e-9);
   EXPECT_NEAR(scores[2].llr, by_hand(200, 3), 1e-9);
   EXPECT_EQ(scores[0].paths, 2U);
@@ -60,6 +60,16 @@ TEST_F(ThreeLinks, ScoresAreTheBinomialLikelihoodRatios) {
   EXPECT_DOUBLE_EQ(scores[0].rate, 0.04);
   EXPECT_EQ(scores[0].direction, LinkDirection::kUp);
   EXPECT_FALSE(scores[0].both_directions);
+}
+
+TEST_F(ThreeLinks, TheHealthyRatioIsThatOfTheEvidenceThatAvoidsTheLink) {
+  UnderlayVote vote = vote_with({.base_loss_ratio = kBase, .base_slack = 40.0});
+  const std::vector<PathEvidence> items = evidence();
+  const std::span<const LinkScore> scores = vote.score(items, Symptom::kLoss);
+  ASSERT_EQ(scores.size(), 3U);
+  EXPECT_NEAR(scores[0].llr, by_hand(200, 8, kBase), 1e-9);  // R is clean: the base stands
+  EXPECT_EQ(scores[1].llr, 0.0);                             // 5 of 200 is less than Q's 3 of 100
+  EXPECT_EQ(scores[2].llr, 0.0);  // 3 of 200 is less than P's 5 of 100, also when held at 0.04
 }
 
 TEST_F(ThreeLinks, RawVoteCountsFailingPaths) {
@@ -78,6 +88,7 @@ TEST_F(ThreeLinks, AReusedObjectForgetsTheLastCall) {
   UnderlayVote vote = vote_with();
   const std::vector<PathEvidence> items = evidence();
   vote.score(items, Symptom::kLoss);
+  // Nothing of the failing paths may linger, neither in the tallies nor in the healthy ratio.
   const std::vector<PathEvidence> only_r{{&r_, 100, 2, PairId(2)}};
   const std::span<const LinkScore> scores = vote.score(only_r, Symptom::kLoss);
   ASSERT_EQ(scores.size(), 2U);
