@@ -75,7 +75,6 @@ struct PipelineOptions {
   LocalizeOptions localize;
   IncidentOptions incident;
   std::uint64_t seed = 1;  ///< source ports and visit order; nothing else is random here
-  unsigned threads = 1;    ///< never changes a result
 };
 
 }  // namespace bonescan

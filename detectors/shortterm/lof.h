@@ -9,7 +9,10 @@
 // - distances have a floor `distance_floor` before the reachability density, so quantised or equal
 //   windows give finite densities and LOF <= distance / floor;
 // - the newest point is never part of the history (novelty form);
-// - a NaN or infinity anywhere gives no verdict (nullopt), not 0 or 1.
+// - a NaN or infinity anywhere gives no verdict (nullopt), not 0 or 1;
+// - without a floor, duplicates have an infinite density: a query that equals them gets 1, any
+// other
+//   query counts at most kMaxDensityRatio for each such neighbour, so a factor is always finite.
 // Complexity: O(n^2 d) for n history windows of d features.
 #pragma once
 
@@ -23,14 +26,18 @@
 namespace bonescan {
 
 struct LofOptions {
-  std::size_t neighbours = 5;    ///< k; clipped to the history's size minus one
+  std::size_t neighbours = 5;    ///< k; a history of k + 1 windows is the least
   double distance_floor = 0.05;  ///< in units of the scaled features; 0 gives Breunig's definition
 };
 
-/// Largest history a batch kernel accepts.
+/// Largest history, in windows.
 constexpr std::size_t kMaxHistory = 16;
 
+/// Bound on how much denser one neighbour may count than the query.  @ours
+constexpr double kMaxDensityRatio = 1e9;
+
 /// LOF of `query` against `history`, all in scaled features.
+/// REQUIRES: history.size() <= kMaxHistory, options.neighbours >= 1.
 /// @returns nullopt if fewer than neighbours + 1 windows are held (two for k = 1), or on a
 /// NaN/infinity
 /// @units dimensionless; about 1 is normal, higher is more anomalous

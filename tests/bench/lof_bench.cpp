@@ -1,0 +1,139 @@
+// Cost of the short-term test: features per sample, factors per second, one detector step per pair.
+#include "detectors/shortterm/lof.h"
+#include "detectors/shortterm/lof_batch.h"
+#include "detectors/window/features.h"
+#include "detectors/window/window_store.h"
+#include "sim/base/distributions.h"
+#include "sim/base/rng_stream.h"
+
+#include <benchmark/benchmark.h>
+
+#include <vector>
+
+namespace bonescan {
+namespace {
+
+constexpr std::size_t kHistory = 10;
+
+double normal_at(const RngStream& stream, std::uint64_t n) {
+  return normal_quantile(stream.open01_at(n));
+}
+
+std::vector<std::uint32_t> rtts_ns(std::size_t count) {
+  const RngStream stream(1, Purpose::kTest, 0);
+  std::vector<std::uint32_t> rtts(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    rtts[i] = static_cast<std::uint32_t>(
+        lognormal_quantile(stream.open01_at(i), 9.68, 0.08));  // about 16 us
+  }
+  return rtts;
+}
+
+void window_store_bench(benchmark::State& state) {
+  const auto pairs = static_cast<std::size_t>(state.range(0));
+  const auto visits = static_cast<std::size_t>(state.range(1));
+  constexpr std::size_t kProbes = 10;
+  const std::vector<std::uint32_t> rtts = rtts_ns(pairs * visits * kProbes);
+  WindowStore store;
+  ClosedWindow window;
+  for (auto _ : state) {
+    std::size_t row = 0;
+    for (std::size_t visit = 0; visit < visits; ++visit) {
+      for (std::size_t i = 0; i < pairs; ++i, row += kProbes) {
+        // A stride that is prime to the number of pairs: a visit order unlike the pair order.
+        const PairId pair(static_cast<std::uint32_t>(i * 7919 % pairs));
+        store.add(pair, std::span(rtts).subspan(row, kProbes));
+      }
+    }
+    store.close(window);
+    benchmark::DoNotOptimize(window.features_us.data());
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rtts.size()));
+}
+
+BENCHMARK(window_store_bench)
+    ->ArgNames({"pairs", "visits"})
+    ->Args({15000, 1})
+    ->Args({15000, 2})
+    ->Args({500, 30});
+
+void window_features_bench(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0));
+  const std::size_t windows = 100'000 / count;
+  const std::vector<std::uint32_t> original = rtts_ns(windows * count);
+  std::vector<std::uint32_t> rtts;
+  for (auto _ : state) {
+    rtts = original;
+    for (std::size_t w = 0; w < windows; ++w) {
+      benchmark::DoNotOptimize(window_features(std::span(rtts).subspan(w * count, count)));
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(original.size()));
+}
+
+BENCHMARK(window_features_bench)->Arg(9)->Arg(10)->Arg(20)->Arg(30)->Arg(60)->Arg(300);
+
+FeatureVector scaled_window(const RngStream& stream, std::uint64_t window) {
+  FeatureVector features;
+  for (std::size_t f = 0; f < kFeatureCount; ++f) {
+    features[f] = normal_at(stream, window * kFeatureCount + f);
+  }
+  return features;
+}
+
+void lof_scalar_bench(benchmark::State& state) {
+  constexpr std::size_t kPairs = 1000;
+  const RngStream stream(1, Purpose::kTest, 1);
+  std::vector<FeatureVector> windows;
+  for (std::size_t w = 0; w < kPairs * (kHistory + 1); ++w) {
+    windows.push_back(scaled_window(stream, w));
+  }
+  for (auto _ : state) {
+    for (std::size_t p = 0; p < kPairs; ++p) {
+      const auto mine = std::span(windows).subspan(p * (kHistory + 1), kHistory + 1);
+      benchmark::DoNotOptimize(
+          local_outlier_factor(mine.first(kHistory), mine.back(), LofOptions{}));
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kPairs));
+}
+
+BENCHMARK(lof_scalar_bench);
+
+void lof_batch_bench(benchmark::State& state) {
+  const auto kernel = static_cast<LofKernel>(state.range(0));
+  if (!lof_kernel_available(kernel)) {
+    state.SkipWithError("this machine lacks the instruction set");
+    return;
+  }
+  constexpr std::size_t kBlocks = 1000 / kLofLanes;
+  const RngStream stream(1, Purpose::kTest, 1);
+  std::vector<LofBlock> blocks(kBlocks);
+  std::uint64_t draw = 0;
+  for (LofBlock& block : blocks) {
+    for (std::size_t f = 0; f < kFeatureCount; ++f) {
+      for (std::size_t lane = 0; lane < kLofLanes; ++lane) {
+        for (std::size_t w = 0; w < kHistory; ++w) {
+          block.history[w][f][lane] = normal_at(stream, draw++);
+        }
+        block.query[f][lane] = normal_at(stream, draw++);
+      }
+    }
+  }
+  for (auto _ : state) {
+    for (const LofBlock& block : blocks) {
+      benchmark::DoNotOptimize(local_outlier_factors(block, kHistory, LofOptions{}, kernel));
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBlocks * kLofLanes));
+}
+
+BENCHMARK(lof_batch_bench)
+    ->ArgName("kernel")
+    ->Arg(static_cast<int>(LofKernel::kPortable))
+    ->Arg(static_cast<int>(LofKernel::kAvx2));
+
+}  // namespace
+}  // namespace bonescan
+
+BENCHMARK_MAIN();
