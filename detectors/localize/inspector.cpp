@@ -1,0 +1,44 @@
+#include "detectors/localize/inspector.h"
+
+#include <array>
+
+namespace bonescan {
+
+std::optional<OverlayFinding> Inspector::overlay(const FlowKey& flow, Time now) {
+  if (walks_left_ < 2) {
+    return std::nullopt;
+  }
+  walks_left_ -= 2;
+  return interpret_walks(telemetry_.overlay.walk(flow, now),
+                         telemetry_.overlay.walk(flow.reversed(), now),
+                         telemetry_.components);
+}
+
+std::optional<TableFinding> Inspector::tables(const FlowKey& flow, Time now) {
+  if (dumps_left_ < 2) {
+    return std::nullopt;
+  }
+  const std::array<FlowKey, 2> flows = {flow, flow.reversed()};
+  TableFinding finding;
+  for (const EndpointId end : {flow.source, flow.target}) {
+    --dumps_left_;
+    const auto dump = telemetry_.tables.dump(end, flows, now);
+    if (!dump) {
+      finding.text += telemetry_.endpoints[end].name + ": no dump (" + dump.error().detail + "). ";
+      continue;
+    }
+    const RnicDiff diff = summarize(*dump);
+    finding.available = true;
+    if (diff.mismatch) {
+      finding.mismatch = true;
+      finding.at = end;
+      finding.rnic = diff.rnic;
+      finding.text = diff.text;
+      return finding;
+    }
+    finding.text += diff.text + " ";
+  }
+  return finding;
+}
+
+}  // namespace bonescan

@@ -1,0 +1,33 @@
+#include "detectors/loss/visit_log.h"
+
+namespace bonescan {
+
+VisitOutcome& VisitLog::add(const Visit& visit, std::span<const std::uint32_t> rtts) {
+  if (visit.pair.index() >= streaks_.size()) {
+    streaks_.resize(visit.pair.index() + 1);
+  }
+  VisitOutcome outcome{.pair = visit.pair, .start = visit.start, .source_port = visit.source_port};
+  std::uint32_t& streak = streaks_[visit.pair.index()];
+  for (const std::uint32_t rtt : rtts) {
+    if (rtt == kLocalErrorRtt) {
+      continue;
+    }
+    ++outcome.probes;
+    if (rtt == kLostRtt) {
+      ++outcome.lost;
+      ++streak;
+    } else {
+      streak = 0;
+    }
+  }
+  recent_.push_back(outcome);
+  return recent_.back();
+}
+
+void VisitLog::forget(Time now) {
+  while (!recent_.empty() && recent_.front().start < now - keep_) {
+    recent_.pop_front();
+  }
+}
+
+}  // namespace bonescan

@@ -1,0 +1,63 @@
+// What recent visits lost, and how long each pair has been silent.
+//
+// Losses inside one visit come in bursts, so a visit is one piece of evidence: it lost something or
+// it did not.  The log keeps the visits of the last pool window; a pair's streak counts lost probes in
+// a row across visits, and is what makes it unreachable.
+// Invariants: 1. local errors are neither trials nor losses; 2. visits are in the order of delivery.
+// Thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "detectors/telemetry/probe.h"
+
+namespace bonescan {
+
+/// Why a lossy visit needs no further explanation.
+enum class Attribution : std::uint8_t {
+  kNone,      ///< evidence for whoever localizes
+  kIncident,  ///< belongs to an open incident
+  kExcused,   ///< the far agent was dead or stopping: says nothing about the network
+};
+
+struct VisitOutcome {
+  PairId pair;
+  Time start;
+  std::uint16_t source_port = 0;
+  std::uint8_t probes = 0;  ///< without local errors
+  std::uint8_t lost = 0;
+  Attribution attribution = Attribution::kNone;
+
+  bool lossy() const { return lost > 0; }
+};
+
+class VisitLog final {
+ public:
+  explicit VisitLog(Duration keep) : keep_(keep) {}
+
+  /// Counts a visit; the reference is valid until the next call.
+  VisitOutcome& add(const Visit& visit, std::span<const std::uint32_t> rtts);
+
+  /// Forgets visits that started before `now - keep`.
+  void forget(Time now);
+
+  /// Lost probes in a row at the end of the pair's last visit.
+  std::uint32_t streak(PairId pair) const {
+    return pair.index() < streaks_.size() ? streaks_[pair.index()] : 0;
+  }
+
+  void reset_streak(PairId pair) { streaks_[pair.index()] = 0; }
+
+  std::deque<VisitOutcome>& recent() { return recent_; }
+
+  const std::deque<VisitOutcome>& recent() const { return recent_; }
+
+ private:
+  Duration keep_;
+  std::deque<VisitOutcome> recent_;
+  std::vector<std::uint32_t> streaks_;  ///< by pair
+};
+
+}  // namespace bonescan

@@ -1,0 +1,209 @@
+#include "detectors/pipeline/latency_stage.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace bonescan {
+namespace {
+
+/// A pair that no stage can explain is reported alone after this many late windows in a row. @ours
+constexpr std::uint8_t kPersistentWindows = 2;
+/// ... and only if its median grew by this. @ours
+constexpr float kPersistentFactor = 1.5F;
+
+VoteOptions vote_options(const PipelineOptions& options) {
+  return {.open_llr = options.loss.open_llr,
+          .latency_hit_ratio = options.localize.latency_hit_ratio,
+          .tie_nats = options.localize.tie_nats};
+}
+
+bool about_latency(const Incident& incident) { return incident.symptom == Symptom::kLatency; }
+
+}  // namespace
+
+LatencyStage::LatencyStage(PipelineState& state)
+    : state_(&state), vote_(vote_options(state.options)) {}
+
+void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> results) {
+  late_windows_.resize(state_->scheduler.pairs().size());
+  late_.clear();
+  for (const ShortTermResult& result : results) {
+    std::uint8_t& in_a_row = late_windows_[result.pair.index()];
+    if (result.kind != VerdictKind::kAnomalous) {
+      in_a_row = 0;
+      continue;
+    }
+    in_a_row = static_cast<std::uint8_t>(std::min(in_a_row + 1, 255));
+    state_->updates.verdicts.push_back({.at = now,
+                                        .pair = result.pair,
+                                        .kind = VerdictKind::kAnomalous,
+                                        .rule = VerdictRule::kWindowLof,
+                                        .score = result.lof,
+                                        .factor = result.factor});
+    if (!attribute(now, result.pair)) {
+      late_.push_back({result.pair, result.lof, result.factor});
+    }
+  }
+  std::stable_sort(late_.begin(), late_.end(), [](const Late& a, const Late& b) {
+    return a.factor > b.factor;
+  });
+  if (!late_.empty()) {
+    accuse_links(now, results);
+  }
+}
+
+void LatencyStage::run(Time now) {
+  if (!late_.empty()) {
+    check_tables(now);
+  }
+}
+
+bool LatencyStage::attribute(Time now, PairId pair) {
+  const Pair& ends = state_->ends(pair);
+  for (const IncidentIndex index : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[index];
+    if (!about_latency(incident)) {
+      continue;
+    }
+    bool explains = PipelineState::holds(incident, pair);
+    if (incident.layer == Layer::kUnderlay) {
+      explains = explains || state_->crosses_candidate(incident, pair);
+    } else if (incident.layer == Layer::kRnic) {
+      const std::string& rnic =
+          state_->telemetry.components[incident.candidates.front().component].name;
+      explains = explains || state_->telemetry.endpoints[ends.source].name == rnic ||
+                 state_->telemetry.endpoints[ends.target].name == rnic;
+    }
+    if (explains) {
+      state_->incidents.attribute(index, now, pair);
+      return true;
+    }
+  }
+  return false;
+}
+
+void LatencyStage::accuse_links(Time now, std::span<const ShortTermResult> results) {
+  for (const Late& late : late_) {
+    state_->paths.retrace(late.pair, state_->flow(late.pair), now);
+  }
+  evidence_.clear();
+  for (const ShortTermResult& result : results) {
+    if (result.kind != VerdictKind::kInsufficientData) {
+      evidence_.add(result.pair, 1, result.kind == VerdictKind::kAnomalous ? 1 : 0);
+    }
+  }
+  const auto items = evidence_.relevant(state_->paths);
+  for (const Accusation& accusation : vote_.explain_all(items, Symptom::kLatency)) {
+    open_link(now, accusation, vote_.raw_vote(items));
+  }
+  std::erase_if(late_, [&](const Late& late) { return claimed(late.pair); });
+  const auto raw = vote_.raw_vote(items);
+  vote_clear_text_ =
+      raw.empty() ? "no link lies on two slow paths"
+                  : fmt::format("{} lies on most slow paths ({}), but too few of the pairs that "
+                                "cross it are slow: no link explains them",
+                                state_->telemetry.components[raw.front().link].name,
+                                raw.front().votes);
+}
+
+void LatencyStage::open_link(Time now, const Accusation& accusation, std::span<const LinkVotes> raw) {
+  const LinkScore& best = accusation.suspects.front();
+  const IncidentIndex index = state_->incidents.open_incident(
+      now, Layer::kUnderlay, Symptom::kLatency, "link-latency");
+  state_->incidents.place(index,
+                          Layer::kUnderlay,
+                          "link-latency",
+                          candidates_of(accusation.suspects),
+                          1.0 / static_cast<double>(accusation.suspects.size()));
+  const auto first = std::find_if(late_.begin(), late_.end(), [&](const Late& late) {
+    return std::binary_search(accusation.pairs.begin(), accusation.pairs.end(), late.pair);
+  });
+  if (first != late_.end()) {
+    describe(now, index, *first);
+    if (const auto finding = state_->inspector.overlay(state_->flow(first->pair), now)) {
+      state_->incidents.add_evidence(index, {now, "overlay-walk", finding->clear, finding->text});
+    }
+  }
+  state_->incidents.add_evidence(
+      index,
+      {now,
+       "underlay-vote",
+       false,
+       vote_text(
+           best, accusation.suspects.size(), raw, state_->telemetry.components, "late windows")});
+  for (const PairId pair : accusation.pairs) {
+    state_->incidents.attribute(index, now, pair);
+  }
+}
+
+void LatencyStage::check_tables(Time now) {
+  std::vector<Late> waiting = std::exchange(late_, {});
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    const Late& late = waiting[i];
+    if (claimed(late.pair) || attribute(now, late.pair)) {
+      continue;
+    }
+    const auto tables = state_->inspector.tables(state_->flow(late.pair), now);
+    if (!tables) {
+      late_.assign(waiting.begin() + static_cast<std::ptrdiff_t>(i), waiting.end());
+      return;
+    }
+    if (tables->mismatch) {
+      open_rnic(now, late, *tables);
+    } else if (late_windows_[late.pair.index()] >= kPersistentWindows &&
+               late.factor >= kPersistentFactor) {
+      open_persistent(now, late, *tables);
+    }
+  }
+}
+
+void LatencyStage::open_rnic(Time now, const Late& late, const TableFinding& tables) {
+  const IncidentIndex index = state_->incidents.open_incident(
+      now, Layer::kRnic, Symptom::kLatency, "table-mismatch");
+  state_->incidents.place(index, Layer::kRnic, "table-mismatch", {{tables.rnic, 1.0}}, 1.0);
+  describe(now, index, late);
+  if (const auto finding = state_->inspector.overlay(state_->flow(late.pair), now)) {
+    state_->incidents.add_evidence(index, {now, "overlay-walk", finding->clear, finding->text});
+  }
+  state_->incidents.add_evidence(index, {now, "underlay-vote", true, vote_clear_text_});
+  state_->incidents.add_evidence(index, {now, "flow-table-diff", false, tables.text});
+  state_->incidents.attribute(index, now, late.pair);
+}
+
+void LatencyStage::open_persistent(Time now, const Late& late, const TableFinding& tables) {
+  const IncidentIndex index = state_->incidents.open_incident(
+      now, Layer::kUndetermined, Symptom::kLatency, "slow-pair");
+  describe(now, index, late);
+  if (const auto finding = state_->inspector.overlay(state_->flow(late.pair), now)) {
+    state_->incidents.add_evidence(index, {now, "overlay-walk", finding->clear, finding->text});
+  }
+  state_->incidents.add_evidence(index, {now, "underlay-vote", true, vote_clear_text_});
+  state_->incidents.add_evidence(
+      index, {now, "flow-table-diff", tables.available, tables.text});
+  state_->incidents.attribute(index, now, late.pair);
+}
+
+void LatencyStage::describe(Time now, IncidentIndex index, const Late& late) {
+  state_->incidents.add_evidence(
+      index,
+      {now,
+       "window-lof",
+       false,
+       fmt::format("{}: median RTT {:.2f} times its history, local outlier factor {:.1f}",
+                   state_->pair_name(late.pair),
+                   late.factor,
+                   late.lof)});
+}
+
+
+bool LatencyStage::claimed(PairId pair) const {
+  return std::any_of(state_->incidents.open().begin(),
+                     state_->incidents.open().end(),
+                     [&](IncidentIndex index) {
+                       const Incident& incident = state_->incidents[index];
+                       return about_latency(incident) && PipelineState::holds(incident, pair);
+                     });
+}
+
+}  // namespace bonescan

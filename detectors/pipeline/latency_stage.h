@@ -1,0 +1,52 @@
+// From anomalous windows to incidents: what is late, and where.
+//
+// One late window is a hint, not an incident: congestion makes some.  An incident opens when a stage
+// can prove it: a link that most of its pairs find slow (vote), an RNIC whose tables disagree (diff),
+// or a pair that stays slow for a second window.  Algorithm 1's order is kept: overlay walk, vote,
+// tables.
+// Internal to detectors/pipeline; thread-compatible.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "detectors/pipeline/pipeline_state.h"
+#include "detectors/shortterm/short_term_detector.h"
+
+namespace bonescan {
+
+class LatencyStage final {
+ public:
+  explicit LatencyStage(PipelineState& state);
+
+  /// All results of a window that has just closed.
+  void window_closed(Time now, std::span<const ShortTermResult> results);
+
+  /// Between windows: goes on with table dumps that the allowance put off.
+  void run(Time now);
+
+ private:
+  struct Late {
+    PairId pair;
+    float lof = 0.0F;
+    float factor = 1.0F;
+  };
+
+  bool attribute(Time now, PairId pair);
+  void accuse_links(Time now, std::span<const ShortTermResult> results);
+  void open_link(Time now, const Accusation& accusation, std::span<const LinkVotes> raw);
+  void check_tables(Time now);
+  void open_rnic(Time now, const Late& late, const TableFinding& tables);
+  void open_persistent(Time now, const Late& late, const TableFinding& tables);
+  void describe(Time now, IncidentIndex index, const Late& late);
+  bool claimed(PairId pair) const;
+
+  PipelineState* state_;
+  UnderlayVote vote_;
+  EvidenceTable evidence_;
+  std::vector<Late> late_;  ///< of the last window, not yet explained, worst first
+  std::vector<std::uint8_t> late_windows_;  ///< by pair: late windows in a row
+  std::string vote_clear_text_;
+};
+
+}  // namespace bonescan

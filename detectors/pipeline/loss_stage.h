@@ -1,0 +1,69 @@
+// From lost probes to incidents, without waiting for a window.
+//
+// Two rules raise suspicion: a pair that loses several probes in a row is unreachable, and a link
+// whose visits are lossy together is gray (pooled evidence).  Then Algorithm 1 runs in order: overlay
+// walk, underlay vote, flow tables, undetermined.  A visit whose far agent is dead or stopping says
+// nothing about the network and is set aside first.
+// Internal to detectors/pipeline; thread-compatible.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "detectors/loss/link_ledger.h"
+#include "detectors/pipeline/pipeline_state.h"
+
+namespace bonescan {
+
+class LossStage final {
+ public:
+  explicit LossStage(PipelineState& state);
+
+  /// One visit, already in the log; `path` may be nullptr.
+  void observe(Time now, VisitOutcome& visit, const TracedPath* path);
+
+  /// End of a round: localize what is unexplained, refine what is open.
+  void run(Time now);
+
+ private:
+  /// An unreachable pair that no incident explains yet.
+  struct Unexplained {
+    PairId pair;
+    Time since;
+    bool walked = false;   ///< the overlay was walked and is clear
+    bool claimed = false;  ///< an incident explains it now
+    std::string walk_text;
+  };
+
+  Attribution attribute(Time now, const VisitOutcome& visit);
+  bool excused_by_agent(Time now, const VisitOutcome& visit);
+  IncidentIndex agent_incident(Time now, EndpointId endpoint);
+  void walk_overlays(Time now);
+  void open_overlay(Time now, const OverlayFinding& finding, PairId pair);
+  void accuse_links(Time now);
+  std::vector<Accusation> blame(std::span<const PathEvidence> evidence, bool unreachable);
+  void open_underlay(Time now, const Accusation& accusation, std::span<const LinkVotes> raw);
+  void give_up_on_lone_pairs(Time now);
+  void refine(Time now);
+  void refine_one(Time now, IncidentIndex index);
+  void gather(Time since, const Incident* incident);
+  void claim(IncidentIndex index, Time now, PairId pair);
+  void drop_claimed();
+  std::size_t distinct_pairs(const std::vector<PairId>& pairs) const;
+  IncidentIndex open_incident_of(const Accusation& accusation) const;
+  void open_lone(Time now, const Unexplained& item, const TableFinding& tables);
+  void describe_loss(Time now, IncidentIndex index, PairId pair);
+
+  PipelineState* state_;
+  LinkLedger ledger_;
+  UnderlayVote gray_vote_;         ///< needs full evidence
+  UnderlayVote unreachable_vote_;  ///< a silent pair is strong evidence by itself
+  EvidenceTable evidence_;
+  double base_per_visit_;
+  std::vector<Unexplained> unexplained_;
+  IdVector<EndpointId, Time> agent_dead_at_;   ///< last time it was found dead
+  IdVector<EndpointId, std::uint32_t> host_of_;  ///< dense number of the endpoint's host
+  std::vector<IncidentIndex> agent_incident_;  ///< by host; may be closed
+};
+
+}  // namespace bonescan

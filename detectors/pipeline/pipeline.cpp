@@ -1,0 +1,174 @@
+#include "detectors/pipeline/pipeline.h"
+
+#include <algorithm>
+#include <array>
+
+#include "detectors/pipeline/latency_stage.h"
+#include "detectors/pipeline/loss_stage.h"
+#include "detectors/pipeline/pipeline_state.h"
+#include "detectors/shortterm/short_term_detector.h"
+#include "detectors/window/window_store.h"
+#include "sim/base/check.h"
+
+namespace bonescan {
+namespace {
+
+/// Pairs below one ToR and pairs across the aggregation layer spread differently.
+constexpr std::uint8_t kSameTor = 0;
+constexpr std::uint8_t kCrossTor = 1;
+
+}  // namespace
+
+class Pipeline::Impl {
+ public:
+  Impl(const PipelineOptions& options, const Telemetry& telemetry)
+      : state_(options, telemetry),
+        loss_(state_),
+        latency_(state_),
+        detector_(options.window, options.short_term, options.configuration),
+        last_visit_(state_.scheduler.pairs().size(), Time::min()) {
+    detector_.resize(state_.scheduler.pairs().size());
+    for (std::uint32_t p = 0; p < state_.scheduler.pairs().size(); ++p) {
+      const Pair& ends = state_.ends(PairId(p));
+      const bool same =
+          telemetry.endpoints[ends.source].tor == telemetry.endpoints[ends.target].tor;
+      detector_.set_class(PairId(p), same ? kSameTor : kCrossTor);
+    }
+  }
+
+  PipelineState& state() { return state_; }
+
+  const PipelineState& state() const { return state_; }
+
+  void observe(Time now, const ProbeBatch& batch) {
+    for (const Visit& visit : batch.visits) {
+      observe_visit(now, visit, batch.rtts(visit));
+    }
+  }
+
+  void poll(Time now) {
+    state_.inspector.refill();
+    state_.log.forget(now);
+    const Duration settle = state_.options.probing.timeout;
+    while (window_end(window_) + settle <= now) {
+      close_window(now);
+    }
+    loss_.run(now);
+    latency_.run(now);
+    state_.incidents.close_silent(now, state_.sweep());
+  }
+
+  void finish(Time now) {
+    if (stores_[0].sample_count() + stores_[1].sample_count() > 0) {
+      close_window(now);
+    }
+  }
+
+  PipelineUpdates take_updates() {
+    PipelineUpdates updates = std::exchange(state_.updates, {});
+    updates.incidents = state_.incidents.take_changed();
+    return updates;
+  }
+
+ private:
+  Time window_end(std::int64_t window) const {
+    return kStartOfRun + (window + 1) * state_.options.window.length;
+  }
+
+  /// Samples of a window go to one of two stores: the next one fills while the last one settles.
+  static std::size_t slot(std::int64_t window) { return static_cast<std::size_t>(window % 2); }
+
+  void observe_visit(Time now, const Visit& visit, std::span<const std::uint32_t> rtts) {
+    state_.source_port[visit.pair] = visit.source_port;
+    const TracedPath* path = state_.paths.path(visit.pair, state_.flow(visit.pair), now);
+    VisitOutcome& outcome = state_.log.add(visit, rtts);
+    loss_.observe(now, outcome, path);
+
+    const std::int64_t window = visit.start.time_since_epoch() / state_.options.window.length;
+    if (window < window_ || window > window_ + 1) {
+      return;  // Too late for its window; its losses counted all the same.
+    }
+    WindowRecord& record = records_[slot(window)];
+    record.probes += outcome.probes;
+    record.lost += outcome.lost;
+    record.local_errors += visit.count - outcome.probes;
+    // After a long gap the megaflows were evicted: the first probe measures its own upcall.
+    const bool cold = last_visit_[visit.pair] == Time::min() ||
+                      visit.start - last_visit_[visit.pair] > state_.options.window.cold_after;
+    last_visit_[visit.pair] = visit.start;
+    stores_[slot(window)].add(visit.pair, cold ? rtts.subspan(1) : rtts);
+  }
+
+  void close_window(Time now) {
+    stores_[slot(window_)].close(closed_);
+    const WindowOptions& options = state_.options.window;
+    detector_.set_history_age(std::max(
+        options.history_age,
+        static_cast<std::int64_t>(options.history_sweeps) * state_.sweep()));
+    detector_.evaluate(window_end(window_), closed_, results_);
+    WindowRecord record = std::exchange(records_[slot(window_)], {});
+    record.to = window_end(window_);
+    record.from = record.to - options.length;
+    for (const ShortTermResult& result : results_) {
+      record.pairs_insufficient += result.kind == VerdictKind::kInsufficientData ? 1 : 0;
+      record.pairs_evaluated += result.kind == VerdictKind::kInsufficientData ? 0 : 1;
+      record.pairs_anomalous += result.kind == VerdictKind::kAnomalous ? 1 : 0;
+    }
+    state_.updates.windows.push_back(record);
+    latency_.window_closed(now, results_);
+    ++window_;
+  }
+
+  PipelineState state_;
+  LossStage loss_;
+  LatencyStage latency_;
+  ShortTermDetector detector_;
+  std::array<WindowStore, 2> stores_;
+  std::array<WindowRecord, 2> records_;
+  ClosedWindow closed_;
+  std::vector<ShortTermResult> results_;
+  IdVector<PairId, Time> last_visit_;
+  std::int64_t window_ = 0;  ///< the window that closes next
+};
+
+Pipeline::Pipeline(const PipelineOptions& options, Telemetry telemetry)
+    : impl_(std::make_unique<Impl>(options, telemetry)) {}
+
+Pipeline::~Pipeline() = default;
+
+const PairTable& Pipeline::pairs() const { return impl_->state().scheduler.pairs(); }
+
+const std::vector<Incident>& Pipeline::incidents() const { return impl_->state().incidents.all(); }
+
+SkeletonSummary Pipeline::skeleton() const {
+  const PipelineState& state = impl_->state();
+  const EndpointDirectory& endpoints = state.telemetry.endpoints;
+  SkeletonSummary summary;
+  summary.rnics = static_cast<std::uint32_t>(endpoints.size());
+  summary.pairs_full_mesh = pair_count(full_mesh_targets(endpoints, state.options.seed));
+  summary.pairs_same_rail = pair_count(same_rail_targets(endpoints, state.options.seed));
+  summary.pairs_probed = state.activation.active_pairs();
+  summary.destinations_per_rnic_mean = state.scheduler.list_length_mean();
+  summary.sweep_s = state.scheduler.sweep_s();
+  return summary;
+}
+
+void Pipeline::membership(std::span<const MembershipEvent> events) {
+  for (const MembershipEvent& event : events) {
+    impl_->state().activation.apply(event);
+  }
+}
+
+void Pipeline::plan(Time now, std::vector<ProbeRequest>& requests) {
+  impl_->state().scheduler.plan(now, impl_->state().activation, requests);
+}
+
+void Pipeline::observe(Time now, const ProbeBatch& batch) { impl_->observe(now, batch); }
+
+void Pipeline::poll(Time now) { impl_->poll(now); }
+
+void Pipeline::finish(Time now) { impl_->finish(now); }
+
+PipelineUpdates Pipeline::take_updates() { return impl_->take_updates(); }
+
+}  // namespace bonescan

@@ -1,0 +1,138 @@
+#include "detectors/pipeline/pipeline_state.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace bonescan {
+namespace {
+
+PingLists make_lists(const PipelineOptions& options, const EndpointDirectory& endpoints) {
+  return options.probing.list == PingListKind::kFullMesh
+             ? full_mesh_targets(endpoints, options.seed)
+             : same_rail_targets(endpoints, options.seed);
+}
+
+}  // namespace
+
+PipelineState::PipelineState(const PipelineOptions& all_options, const Telemetry& the_telemetry)
+    : options(all_options),
+      telemetry(the_telemetry),
+      lists(make_lists(all_options, the_telemetry.endpoints)),
+      activation(lists),
+      scheduler(lists, all_options.probing, all_options.seed),
+      paths(the_telemetry.paths),
+      log(all_options.loss.pool_window),
+      inspector(all_options.localize, the_telemetry),
+      incidents(all_options.incident),
+      source_port(scheduler.pairs().size()) {}
+
+std::string PipelineState::pair_name(PairId pair) const {
+  return fmt::format("{} -> {}",
+                     telemetry.endpoints[ends(pair).source].name,
+                     telemetry.endpoints[ends(pair).target].name);
+}
+
+bool PipelineState::holds(const Incident& incident, PairId pair) {
+  return std::binary_search(incident.pairs.begin(), incident.pairs.end(), pair);
+}
+
+bool PipelineState::crosses_candidate(const Incident& incident, PairId pair) const {
+  const TracedPath* path = paths.known(pair);
+  return path != nullptr &&
+         std::any_of(incident.candidates.begin(),
+                     incident.candidates.end(),
+                     [&](const Candidate& candidate) { return crosses(*path, candidate.component); });
+}
+
+void EvidenceTable::clear() {
+  for (const PairId pair : pairs_) {
+    counts_[pair.index()] = {};
+  }
+  pairs_.clear();
+}
+
+void EvidenceTable::add(PairId pair, std::uint32_t trials, std::uint32_t bad) {
+  if (pair.index() >= counts_.size()) {
+    counts_.resize(pair.index() + 1);
+  }
+  Count& count = counts_[pair.index()];
+  if (count.trials == 0) {
+    pairs_.push_back(pair);
+  }
+  count.trials += trials;
+  count.bad += bad;
+}
+
+std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
+  std::fill(cable_marked_.begin(), cable_marked_.end(), std::uint8_t{0});
+  std::sort(pairs_.begin(), pairs_.end());
+  for (const PairId pair : pairs_) {
+    const TracedPath* path = counts_[pair.index()].bad > 0 ? paths.known(pair) : nullptr;
+    if (path == nullptr) {
+      continue;
+    }
+    for_each_hop(*path, [&](const PathHop& hop) {
+      if (hop.link.index() >= cable_marked_.size()) {
+        cable_marked_.resize(hop.link.index() + 1);
+      }
+      cable_marked_[hop.link.index()] = 1;
+    });
+  }
+  items_.clear();
+  for (const PairId pair : pairs_) {
+    const TracedPath* path = paths.known(pair);
+    if (path == nullptr) {
+      continue;
+    }
+    bool marked = false;
+    for_each_hop(*path, [&](const PathHop& hop) {
+      marked = marked || (hop.link.index() < cable_marked_.size() &&
+                          cable_marked_[hop.link.index()] != 0);
+    });
+    if (marked) {
+      const Count& count = counts_[pair.index()];
+      items_.push_back({path, count.trials, count.bad, pair});
+    }
+  }
+  return items_;
+}
+
+std::string vote_text(const LinkScore& best,
+                      std::size_t set_size,
+                      std::span<const LinkVotes> raw,
+                      const ComponentTable& components,
+                      std::string_view unit) {
+  std::string way = "both ways";
+  if (!best.both_directions) {
+    way = best.direction == LinkDirection::kUp ? "upwards" : "downwards";
+  }
+  std::string text = fmt::format("{} {}: {} of {} paths over it have {} ({:.2f} % of the trials), "
+                                 "log-likelihood ratio {:.1f} nats",
+                                 components[best.link].name,
+                                 way,
+                                 best.bad_paths,
+                                 best.paths,
+                                 unit,
+                                 100.0 * best.rate,
+                                 best.llr);
+  if (set_size > 1) {
+    text += fmt::format("; {} links cannot be told apart yet", set_size);
+  }
+  if (!raw.empty()) {
+    text += fmt::format("; the plain count of failing paths is led by {} with {}",
+                        components[raw.front().link].name,
+                        raw.front().votes);
+  }
+  return text;
+}
+
+std::vector<Candidate> candidates_of(std::span<const LinkScore> suspects) {
+  std::vector<Candidate> candidates;
+  for (const LinkScore& suspect : suspects) {
+    candidates.push_back({suspect.link, suspect.llr});
+  }
+  return candidates;
+}
+
+}  // namespace bonescan

@@ -1,0 +1,85 @@
+// What the stages of the pipeline share.  Internal to detectors/pipeline.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "detectors/incident/incident_book.h"
+#include "detectors/localize/inspector.h"
+#include "detectors/localize/path_book.h"
+#include "detectors/localize/underlay_vote.h"
+#include "detectors/loss/visit_log.h"
+#include "detectors/pipeline/pipeline_options.h"
+#include "detectors/records/updates.h"
+#include "detectors/schedule/probe_scheduler.h"
+#include "detectors/telemetry/telemetry.h"
+#include "skeleton/activation.h"
+
+namespace bonescan {
+
+struct PipelineState {
+  PipelineState(const PipelineOptions& all_options, const Telemetry& the_telemetry);
+
+  PipelineOptions options;
+  Telemetry telemetry;
+  PingLists lists;
+  Activation activation;
+  ProbeScheduler scheduler;
+  PathBook paths;
+  VisitLog log;
+  Inspector inspector;
+  IncidentBook incidents;
+  PipelineUpdates updates;
+  IdVector<PairId, std::uint16_t> source_port;  ///< of the last visit
+
+  bool paper() const { return options.configuration == DetectionConfiguration::kPaper; }
+
+  Duration sweep() const { return from_seconds(scheduler.sweep_s()); }
+
+  const Pair& ends(PairId pair) const { return scheduler.pairs()[pair]; }
+
+  FlowKey flow(PairId pair) const {
+    return {ends(pair).source, ends(pair).target, source_port[pair]};
+  }
+
+  /// "host-0.01/rnic-3 -> host-2.05/rnic-3"
+  std::string pair_name(PairId pair) const;
+
+  /// Is the pair one of the incident's, in this direction?
+  static bool holds(const Incident& incident, PairId pair);
+
+  /// Does the pair's known path cross a candidate of an underlay incident?
+  bool crosses_candidate(const Incident& incident, PairId pair) const;
+};
+
+/// Evidence about pairs, gathered for the vote.  Only paths that cross a cable of a failing path can
+/// tell suspects apart, so the others are left out.
+class EvidenceTable final {
+ public:
+  void clear();
+  void add(PairId pair, std::uint32_t trials, std::uint32_t bad);
+  /// The items worth voting with; valid until the next call of add or clear.
+  std::span<const PathEvidence> relevant(const PathBook& paths);
+
+ private:
+  struct Count {
+    std::uint32_t trials = 0;
+    std::uint32_t bad = 0;
+  };
+
+  std::vector<Count> counts_;  ///< by pair
+  std::vector<PairId> pairs_;  ///< those with a count
+  std::vector<std::uint8_t> cable_marked_;
+  std::vector<PathEvidence> items_;
+};
+
+/// One line for the vote: the accused, its numbers, and what the raw count would have said.
+std::string vote_text(const LinkScore& best,
+                      std::size_t set_size,
+                      std::span<const LinkVotes> raw,
+                      const ComponentTable& components,
+                      std::string_view unit);
+
+std::vector<Candidate> candidates_of(std::span<const LinkScore> suspects);
+
+}  // namespace bonescan

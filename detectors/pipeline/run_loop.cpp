@@ -1,0 +1,80 @@
+#include "detectors/pipeline/run_loop.h"
+
+namespace bonescan {
+namespace {
+
+/// Buffers of one turn, reused.
+struct Turn {
+  std::vector<MembershipEvent> events;
+  std::vector<ThroughputSample> samples;
+  std::vector<ProbeRequest> requests;
+  ProbeBatch batch;
+};
+
+void begin_turn(Pipeline& pipeline,
+                const Telemetry& telemetry,
+                const RunLoopHooks& hooks,
+                Time now,
+                bool probe,
+                Turn& turn) {
+  turn.events.clear();
+  turn.samples.clear();
+  turn.requests.clear();
+  telemetry.membership.collect(now, turn.events);
+  telemetry.throughput.collect(now, turn.samples);
+  if (hooks.membership && !turn.events.empty()) {
+    hooks.membership(now, turn.events);
+  }
+  if (hooks.throughput && !turn.samples.empty()) {
+    hooks.throughput(turn.samples);
+  }
+  pipeline.membership(turn.events);
+  if (probe) {
+    pipeline.plan(now, turn.requests);
+    telemetry.probes.submit(turn.requests);
+  }
+}
+
+void end_turn(Pipeline& pipeline,
+              const Telemetry& telemetry,
+              const RunLoopHooks& hooks,
+              Time now,
+              Turn& turn) {
+  turn.batch.clear();
+  telemetry.probes.collect(now, turn.batch);
+  if (hooks.observed) {
+    hooks.observed(now, turn.batch);
+  }
+  pipeline.observe(now, turn.batch);
+  pipeline.poll(now);
+  if (hooks.updates) {
+    hooks.updates(now, pipeline.take_updates());
+  }
+}
+
+}  // namespace
+
+Time run_loop(Pipeline& pipeline,
+              const Telemetry& telemetry,
+              const ProbingOptions& probing,
+              Time end,
+              const RunLoopHooks& hooks) {
+  Turn turn;
+  Time now = kStartOfRun;
+  for (;; now += probing.visit) {
+    // The turn at `end` plans nothing: it only brings in the visits of the turn before.
+    const bool probe = now + probing.visit <= end;
+    begin_turn(pipeline, telemetry, hooks, now, probe, turn);
+    end_turn(pipeline, telemetry, hooks, now + probing.timeout, turn);
+    if (!probe || (hooks.stop && hooks.stop(now))) {
+      break;
+    }
+  }
+  pipeline.finish(now + probing.timeout);
+  if (hooks.updates) {
+    hooks.updates(now + probing.timeout, pipeline.take_updates());
+  }
+  return now;
+}
+
+}  // namespace bonescan
