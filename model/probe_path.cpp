@@ -74,8 +74,8 @@ struct BridgePass {
   }
 };
 
-bool in_any(const std::vector<Interval>& intervals, Time at) {
-  return std::any_of(intervals.begin(), intervals.end(), [at](const Interval& interval) {
+bool in_any(const std::vector<TimeSpan>& intervals, Time at) {
+  return std::any_of(intervals.begin(), intervals.end(), [at](const TimeSpan& interval) {
     return interval.from <= at && at < interval.to;
   });
 }
@@ -102,14 +102,14 @@ void LoadTimeline::cover(const World& world, Time from, Time to) {
     const Job& job = world.jobs()[j];
     bursts_[j].resize(job.options().pp);
     for (std::uint32_t stage = 0; stage < job.options().pp; ++stage) {
-      std::vector<Interval>& found = bursts_[j][stage];
+      std::vector<TimeSpan>& found = bursts_[j][stage];
       found.clear();
       if (job.running_since() >= to || job.options().dp < 2) {
         continue;
       }
       Time at = std::max(from, job.running_since());
       while (at < to) {
-        const Interval burst = job.burst_ending_after(stage, at);
+        const TimeSpan burst = job.burst_ending_after(stage, at);
         if (burst.from >= to) {
           break;
         }

@@ -44,7 +44,7 @@ class LoadTimeline final {
   double load(std::uint32_t job, std::uint32_t stage, Time at) const;
 
  private:
-  std::vector<std::vector<std::vector<Interval>>> bursts_;  ///< [job][stage]
+  std::vector<std::vector<std::vector<TimeSpan>>> bursts_;  ///< [job][stage]
 };
 
 /// Place of an RNIC in its job, for load lookups.

@@ -22,7 +22,7 @@ ContainerState after(ContainerState state) {
   return static_cast<ContainerState>(static_cast<int>(state) + 1);
 }
 
-void apply_job_traffic(FlowQuad& quad, std::array<FlowClocks, 2> clocks, Interval busy) {
+void apply_job_traffic(FlowQuad& quad, std::array<FlowClocks, 2> clocks, TimeSpan busy) {
   for (std::size_t end = 0; end < 2; ++end) {
     hit_continuously(quad.encap[end], clocks[end], busy.from, busy.to);
     hit_continuously(quad.decap[end], clocks[end], busy.from, busy.to);
@@ -213,7 +213,7 @@ void World::settle_quad(FlowQuad& quad, Time now) const {
         apply_job_traffic(quad, both, {from, now});
       } else {
         while (from < now) {
-          const Interval burst = job.burst_ending_after(quad.stage, from);
+          const TimeSpan burst = job.burst_ending_after(quad.stage, from);
           if (burst.from >= now) {
             break;
           }

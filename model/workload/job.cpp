@@ -73,7 +73,7 @@ TrafficKind Job::traffic(RnicId a, RnicId b) const {
   return TrafficKind::kNone;
 }
 
-Interval Job::burst(std::uint32_t stage, std::int64_t step) const {
+TimeSpan Job::burst(std::uint32_t stage, std::int64_t step) const {
   const double period_ns = static_cast<double>(options_.step_time.count());
   const RngStream stream(seed_, Purpose::kTrainingStep, id_.index());
   // Clamped so that bursts stay in order.
@@ -86,11 +86,11 @@ Interval Job::burst(std::uint32_t stage, std::int64_t step) const {
   return {from, from + Duration(static_cast<std::int64_t>(options_.burst_share * period_ns))};
 }
 
-Interval Job::burst_ending_after(std::uint32_t stage, Time t) const {
+TimeSpan Job::burst_ending_after(std::uint32_t stage, Time t) const {
   const Duration since = t - running_since_ - stage * options_.stage_offset;
   const std::int64_t nominal = since / options_.step_time;
   for (std::int64_t step = std::max<std::int64_t>(nominal - 1, 0);; ++step) {
-    const Interval found = burst(stage, step);
+    const TimeSpan found = burst(stage, step);
     if (found.to > t) {
       return found;
     }
@@ -107,7 +107,7 @@ double Job::bytes_sent(std::uint32_t stage, Time from, Time to) const {
     return bytes;
   }
   for (Time at = start; at < to;) {
-    const Interval next = burst_ending_after(stage, at);
+    const TimeSpan next = burst_ending_after(stage, at);
     if (next.from >= to) {
       break;
     }

@@ -35,7 +35,7 @@ enum class TrafficKind : std::uint8_t {
   kRing,      ///< in the bursts of one stage
 };
 
-struct Interval {
+struct TimeSpan {
   Time from;
   Time to;
 };
@@ -65,14 +65,14 @@ class Job final {
   Time running_since() const { return running_since_; }
 
   /// Gradient burst of `stage` that is the first to end after `t`.
-  Interval burst_ending_after(std::uint32_t stage, Time t) const;
+  TimeSpan burst_ending_after(std::uint32_t stage, Time t) const;
 
   /// Bytes that each RNIC of `stage` sends in [from, to): its share of the bursts,
   /// boxcar-integrated.
   double bytes_sent(std::uint32_t stage, Time from, Time to) const;
 
  private:
-  Interval burst(std::uint32_t stage, std::int64_t step) const;
+  TimeSpan burst(std::uint32_t stage, std::int64_t step) const;
 
   JobOptions options_;
   const Fabric* fabric_;
