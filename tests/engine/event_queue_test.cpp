@@ -173,6 +173,7 @@ TEST(EventQueue, CancelledEventsDoNotAccumulate) {
     for (int i = 0; i < 100'000; ++i) {
       queue.cancel(queue.push(at(delay_ns), kProbe, tagged(1)));
       ASSERT_LE(queue.held_count(), 2 * queue.size() + 65);
+      ASSERT_EQ(queue.next_time(), at(1));
     }
     EXPECT_EQ(drain(queue), std::vector<std::uint64_t>(100, 0));
     EXPECT_EQ(queue.held_count(), 0u);
@@ -233,6 +234,7 @@ struct Mix {
   std::uint64_t push_percent;
   std::uint64_t cancel_percent;
   std::uint64_t delay_span_ns;  ///< small spans make equal times common
+  bool sweeps;
 };
 
 void compare_with_naive(const Mix& mix, std::uint64_t seed) {
@@ -240,9 +242,12 @@ void compare_with_naive(const Mix& mix, std::uint64_t seed) {
   EventQueue queue;
   NaiveQueue naive;
   std::vector<EventHandle> handles;
+  bool swept = false;
   for (std::uint64_t i = 0; i < 4'000; ++i) {
     const PhiloxCounter dice = stream.block(i);
-    const std::uint64_t kind = dice[0] % 100;
+    // Odd waves cancel what the even ones have pushed: that is what makes the queue sweep.
+    const std::uint64_t kind = i / 500 % 2 == 0 ? dice[0] % 100 : 40 + dice[0] % 60;
+    const std::size_t held_before = queue.held_count();
     if (kind < mix.push_percent) {
       const Time due =
           queue.now() + Duration(static_cast<std::int64_t>(dice[1] % mix.delay_span_ns));
@@ -252,7 +257,8 @@ void compare_with_naive(const Mix& mix, std::uint64_t seed) {
       naive.push({due, priority, tag});
     } else if (kind < mix.push_percent + mix.cancel_percent) {
       if (!handles.empty()) {
-        const std::uint64_t tag = dice[1] % handles.size();
+        const std::uint64_t tag =
+            handles.size() - 1 - dice[1] % std::min<std::size_t>(handles.size(), 500);
         ASSERT_EQ(queue.cancel(handles[tag]), naive.cancel(tag));
       }
     } else if (!queue.empty()) {
@@ -261,6 +267,7 @@ void compare_with_naive(const Mix& mix, std::uint64_t seed) {
       ASSERT_EQ(std::tuple(got.at, got.priority, got.action.argument),
                 std::tuple(want.at, want.priority, want.tag));
     }
+    swept = swept || queue.held_count() + 64 < held_before;
     ASSERT_EQ(queue.size(), naive.size());
     ASSERT_EQ(queue.next_time(), naive.next_time());
     ASSERT_LE(queue.held_count(), 2 * queue.size() + 65);
@@ -269,16 +276,18 @@ void compare_with_naive(const Mix& mix, std::uint64_t seed) {
     ASSERT_EQ(queue.pop().action.argument, naive.pop().tag);
   }
   EXPECT_TRUE(queue.empty());
+  EXPECT_EQ(swept, mix.sweeps);
 }
 
 TEST(EventQueue, EqualsANaiveQueueOnRandomSequences) {
   constexpr Mix kMixes[] = {
-      {"growing, mostly distinct times", 60, 10, 1'000'000},
-      {"steady, many equal times", 50, 5, 8},
-      {"everything now", 50, 10, 1},
-      {"now or soon", 50, 10, 3},
-      {"mostly cancelled", 50, 45, 100},
-      {"shrinking", 40, 10, 1'000},
+      {"growing, mostly distinct times", 60, 10, 1'000'000, false},
+      {"steady, many equal times", 50, 5, 8, false},
+      {"everything now", 50, 10, 1, false},
+      {"everything now, cancelled in waves", 60, 39, 1, true},
+      {"now or soon", 50, 10, 3, false},
+      {"cancelled in waves", 60, 39, 100, true},
+      {"shrinking", 40, 10, 1'000, false},
   };
   for (const Mix& mix : kMixes) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {

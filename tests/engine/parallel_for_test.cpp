@@ -109,18 +109,29 @@ TEST(Workers, RunChunksAtTheSameTime) {
   EXPECT_EQ(arrived, 2);
 }
 
+// With more than one thread, chunk 7 throws only after chunk 17 has: the later one in time wins.
 TEST(Workers, HandTheExceptionOfTheLowestChunkToTheCaller) {
   for (const unsigned threads : {1u, 2u, 8u}) {
     SCOPED_TRACE(threads);
     Workers workers(threads);
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<bool> other_threw = threads == 1;
+      const auto body = [&](std::size_t index, std::size_t, std::size_t) {
+        if (index == 7) {
+          while (!other_threw) {
+            std::this_thread::yield();
+          }
+        }
+        if (index == 18) {
+          other_threw = true;
+        }
+        if (index == 7 || index == 17) {
+          throw std::runtime_error("chunk " + std::to_string(index));
+        }
+      };
       std::string what;
       try {
-        workers.for_chunks(100, 1, [](std::size_t index, std::size_t, std::size_t) {
-          if (index % 10 == 7) {
-            throw std::runtime_error("chunk " + std::to_string(index));
-          }
-        });
+        workers.for_chunks(100, 1, body);
       } catch (const std::runtime_error& error) {
         what = error.what();
       }
