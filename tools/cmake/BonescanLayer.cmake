@@ -4,8 +4,9 @@ add_library(bonescan_options INTERFACE)
 target_compile_features(bonescan_options INTERFACE cxx_std_20)
 target_compile_options(
   bonescan_options
-  INTERFACE $<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor>
-            -ffp-contract=off)
+  INTERFACE
+    "$<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor;-ffp-contract=off>"
+)
 if(BONESCAN_WERROR)
   target_compile_options(bonescan_options INTERFACE $<BUILD_INTERFACE:-Werror>)
 endif()
