@@ -80,7 +80,7 @@ cat << END
 Done in $((SECONDS - started)) s.  The result lies in
   $root/$out/report.html    for people: open it in a browser
   $root/$out/report.json    for programs
-Next:
+Next, from $root:
   $binary explain $out --incident ${incident:-ID}    the evidence for one incident, in plain words
   $binary score $out    score the run again from what it stored
   $binary check scenarios/quickstart.yaml    check a scenario of your own the same way
