@@ -4,8 +4,11 @@ add_library(bonescan_options INTERFACE)
 target_compile_features(bonescan_options INTERFACE cxx_std_20)
 target_compile_options(
   bonescan_options
-  INTERFACE $<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor>
-            -ffp-contract=off)
+  INTERFACE
+    "$<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor>"
+    # Checks print the path of their file: from the root, whoever built it.
+    "$<BUILD_INTERFACE:-ffp-contract=off;-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>"
+)
 if(BONESCAN_WERROR)
   target_compile_options(bonescan_options INTERFACE $<BUILD_INTERFACE:-Werror>)
 endif()
