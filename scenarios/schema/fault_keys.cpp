@@ -8,7 +8,7 @@ namespace {
 
 constexpr Range<Duration> kWithinARun{Duration::zero(), std::chrono::hours(24 * 366)};
 constexpr Range<Duration> kPhase{std::chrono::milliseconds(1), std::chrono::hours(24)};
-constexpr Range<double> kShare{0.0, 1.0};
+constexpr Range<double> kShare{1e-9, 1.0};
 constexpr Range<Bytes> kPacketSizes{Bytes(0), Bytes(65'535)};
 
 Choices<EffectDirection> directions() {

@@ -104,6 +104,9 @@ class FaultResolver final {
       examples.push_back(example_of(kind));
     }
     const std::string expected = fmt::format("{}", fmt::join(examples, ", or "));
+    if (name.empty()) {
+      complain(path, {expected, "nothing", "add this key"});
+    }
     const auto ref = parse_component(fabric_, name);
     if (!ref) {
       const bool absent = ref.error().code == ErrorCode::kNotFound;

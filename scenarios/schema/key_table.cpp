@@ -100,9 +100,13 @@ std::vector<std::string_view> names_in(std::string_view prefix,
 
 void require_map(const YamlNode& node, std::string_view path, std::string_view example) {
   if (node.kind != YamlNode::Kind::kMap) {
+    const bool absent = node.kind == YamlNode::Kind::kNull;
     raise(node.at,
           path,
-          {"a map of keys", describe(node), fmt::format("write it as {{{}: ...}}", example)});
+          {"a map of keys",
+           describe(node),
+           absent ? "give it keys, or delete it to get the defaults"
+                  : fmt::format("write it as {{{}: ...}}", example)});
   }
 }
 

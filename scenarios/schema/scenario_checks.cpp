@@ -68,7 +68,7 @@ class ScenarioChecker final {
     const std::uint64_t free = hosts - used_hosts_;
     if (wanted > free) {
       complain(path + ".gpus",
-               {fmt::format("at most {} GPUs, which {} free hosts of {} have",
+               {fmt::format("at most {} GPUs ({} free hosts with {} each)",
                             free * fabric.rails,
                             free,
                             fabric.rails),
@@ -88,21 +88,29 @@ class ScenarioChecker final {
     }
   }
 
+  /// Of two keys that must fit, the one that is in the file; the other is a default.
+  bool is_given(const std::string& path) const { return find_path(root_, path) != nullptr; }
+
   void check_detection() const {
     const PipelineOptions& pipeline = scenario_.pipeline;
+    const std::string neighbours = "detection.short_term.neighbours";
     if (pipeline.short_term.neighbours >= pipeline.window.history) {
-      complain(
-          "detection.short_term.neighbours",
-          {fmt::format("less than detection.window.history, which is {}", pipeline.window.history),
-           std::to_string(pipeline.short_term.neighbours),
-           "k neighbours need at least k + 1 remembered windows"});
+      const std::string found = fmt::format("{} neighbours and a history of {}",
+                                            pipeline.short_term.neighbours,
+                                            pipeline.window.history);
+      complain(is_given(neighbours) ? neighbours : "detection.window.history",
+               {"fewer neighbours than remembered windows",
+                found,
+                fmt::format("lower {} or raise detection.window.history", neighbours)});
     }
+    const std::string visit = "probing.visit";
     if (pipeline.window.length < pipeline.probing.visit) {
-      complain("detection.window.length",
-               {fmt::format("at least probing.visit, which is {}",
-                            format_duration(pipeline.probing.visit)),
-                format_duration(pipeline.window.length),
-                "a window without a visit holds no probes"});
+      complain(is_given(visit) ? visit : "detection.window.length",
+               {"a visit in every window",
+                fmt::format("a visit every {} and windows of {}",
+                            format_duration(pipeline.probing.visit),
+                            format_duration(pipeline.window.length)),
+                "shorten probing.visit or lengthen detection.window.length"});
     }
   }
 

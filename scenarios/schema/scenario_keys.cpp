@@ -399,7 +399,7 @@ ScenarioTable make_scenario_table() {
   add_judgement(table);
   add_confounders(table);
   table.list("faults",
-             {0, 10'000},
+             {0, 1000},
              fault_table(),
              field(&ScenarioDraft::fault_drafts),
              "What is broken, and when.");

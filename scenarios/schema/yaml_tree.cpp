@@ -32,10 +32,27 @@ Position position_of(const YAML::Mark& mark, const Source& source) {
          "write the value out where it is needed; put text that begins with & * or ! in quotes"});
 }
 
+/// Whether the quoted scalar that begins at `text[start]` ends before the text does.
+bool is_terminated(std::string_view text, std::size_t start) {
+  const char quote = text[start];
+  for (std::size_t i = start + 1; i < text.size(); ++i) {
+    if (quote == '"' && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == quote) {
+      const bool doubled = quote == '\'' && i + 1 < text.size() && text[i + 1] == quote;
+      if (!doubled) {
+        return true;
+      }
+      ++i;
+    }
+  }
+  return false;
+}
+
 /// Turns the parser's events into nodes, innermost open node last.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(Source source) : source_(std::move(source)) {}
+  TreeBuilder(std::string_view text, Source source) : text_(text), source_(std::move(source)) {}
 
   YamlNode take_root() { return std::move(root_); }
 
@@ -45,7 +62,7 @@ class TreeBuilder final : public YAML::EventHandler {
             kWholeFile,
             {"one YAML document",
              "a second one",
-             "delete the line '---' or keep the second document in its own file"});
+             "keep it in a file of its own, and look here for a stray '---', comma or quote"});
     }
     started_ = true;
   }
@@ -69,6 +86,9 @@ class TreeBuilder final : public YAML::EventHandler {
                 const std::string& value) override {
     reject_tag(mark, tag);
     reject_anchor(mark, anchor);
+    if (tag == "!") {
+      reject_open_quote(mark);
+    }
     add({.kind = YamlNode::Kind::kScalar, .at = position_of(mark, source_), .text = value});
   }
 
@@ -114,6 +134,21 @@ class TreeBuilder final : public YAML::EventHandler {
     // "?" marks a plain value and "!" a quoted one; neither stands in the file.
     if (!tag.empty() && tag != "?" && tag != "!") {
       reject_reuse(position_of(mark, source_), path());
+    }
+  }
+
+  /// yaml-cpp takes the end of the file for a closing quote, and with it all keys in between.
+  void reject_open_quote(const YAML::Mark& mark) const {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    const std::size_t skipped = text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    const std::size_t start = static_cast<std::size_t>(std::max(mark.pos, 0)) + skipped;
+    const bool is_quote = start < text_.size() && (text_[start] == '"' || text_[start] == '\'');
+    if (is_quote && !is_terminated(text_, start)) {
+      raise(position_of(mark, source_),
+            path(),
+            {"a closing quote",
+             "the end of the file",
+             fmt::format("end this text with {}", text_[start])});
     }
   }
 
@@ -164,6 +199,13 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void add(YamlNode node) {
+    if (++count_ > kMaxYamlValues) {
+      raise(node.at,
+            path(),
+            {fmt::format("at most {} keys and values", kMaxYamlValues),
+             "more",
+             "split the scenario"});
+    }
     if (open_.empty()) {
       root_ = std::move(node);
       return;
@@ -199,18 +241,32 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
+  std::string_view text_;
   Source source_;
+  std::size_t count_ = 0;  ///< keys and values so far
   bool started_ = false;
   YamlNode root_;
   std::vector<OpenNode> open_;
 };
 
-[[noreturn]] void raise_syntax_error(const YAML::Exception& error, const Source& source) {
+/// Line `number` of the text, counted from 1.
+std::string_view line_of(std::string_view text, int number) {
+  for (int line = 1; line < number && !text.empty(); ++line) {
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+[[noreturn]] void raise_syntax_error(const YAML::Exception& error,
+                                     std::string_view text,
+                                     const Source& source) {
   const Position at = position_of(error.mark, source);
+  const std::string_view line = line_of(text, at.line);
   if (error.msg.starts_with(YAML::ErrorMsg::UNKNOWN_ANCHOR)) {
     reject_reuse(at, kWholeFile);
   }
-  const bool is_tab = error.msg == YAML::ErrorMsg::TAB_IN_INDENTATION;
+  const std::size_t indentation = std::min(line.find_first_not_of(" \t"), line.size());
+  const bool is_tab = line.substr(0, indentation).find('\t') != std::string_view::npos;
   raise(at,
         kWholeFile,
         {"valid YAML",
@@ -222,14 +278,14 @@ class TreeBuilder final : public YAML::EventHandler {
 /// A null node for a file without any value.
 YamlNode parse(std::string_view text, const Source& source) {
   check_yaml_bytes(text, source);
-  TreeBuilder builder(source);
+  TreeBuilder builder(text, source);
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    raise_syntax_error(error, source);
+    raise_syntax_error(error, text, source);
   }
   return builder.take_root();
 }

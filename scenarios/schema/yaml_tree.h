@@ -17,6 +17,7 @@
 namespace bonescan {
 
 constexpr std::size_t kMaxYamlDepth = 64;
+constexpr std::size_t kMaxYamlValues = 50'000;  ///< keep a crafted megabyte under a second
 
 struct YamlEntry;
 
