@@ -1,0 +1,93 @@
+#include "scenarios/schema/effect_info.h"
+
+#include <algorithm>
+
+namespace bonescan {
+
+const std::vector<EffectInfo>& effect_infos() {
+  constexpr std::string_view kSelectors = "direction min_packet max_packet dscp flow_share";
+  static const std::vector<EffectInfo> kInfos = {
+      {"link.loss",
+       EffectKind::kLinkLoss,
+       {RefKind::kCable},
+       "ratio",
+       kSelectors,
+       "A share of the packets is corrupted and dropped."},
+      {"link.delay",
+       EffectKind::kLinkDelay,
+       {RefKind::kCable},
+       "delay",
+       kSelectors,
+       "Packets take longer."},
+      {"port.down", EffectKind::kPortDown, {RefKind::kCable}, "", "", "Nothing passes, both ways."},
+      {"port.flap",
+       EffectKind::kPortFlap,
+       {RefKind::kCable},
+       "down up",
+       "",
+       "The port is down and up in turn."},
+      {"rule.remove",
+       EffectKind::kRuleRemove,
+       {RefKind::kRnic},
+       "",
+       "rule to",
+       "An OpenFlow rule is gone."},
+      {"rule.alter",
+       EffectKind::kRuleAlter,
+       {RefKind::kRnic},
+       "",
+       "rule to alteration",
+       "An OpenFlow rule does something else."},
+      {"offload.remove",
+       EffectKind::kOffloadRemove,
+       {RefKind::kRnic},
+       "",
+       "",
+       "The eswitch entries of the RNIC vanish; the software flows stay."},
+      {"counters.freeze",
+       EffectKind::kCountersFreeze,
+       {RefKind::kRnic},
+       "",
+       "",
+       "The RNIC stops refreshing its flow counters."},
+      {"process.stop",
+       EffectKind::kProcessStop,
+       {RefKind::kAgent, RefKind::kOvs},
+       "",
+       "",
+       "The probing agent, or Open vSwitch, of a host stops."},
+  };
+  return kInfos;
+}
+
+std::string_view example_of(RefKind kind) {
+  switch (kind) {
+    case RefKind::kHost:
+      return "a host, as in host-2.05";
+    case RefKind::kRnic:
+      return "an RNIC, as in host-2.05/rnic-3";
+    case RefKind::kSwitch:
+      return "a switch, as in tor-1.3 or agg-2";
+    case RefKind::kCable:
+      return "a cable, as in link(tor-1.3, agg-2)";
+    case RefKind::kOvs:
+      return "an Open vSwitch, as in host-2.05/ovs";
+    case RefKind::kAgent:
+      return "an agent, as in host-2.05/agent";
+  }
+  return "";
+}
+
+std::vector<std::string_view> split_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) {
+      words.push_back(text.substr(0, end));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+}  // namespace bonescan

@@ -1,0 +1,154 @@
+#include "scenarios/schema/effect_info.h"
+#include "scenarios/schema/scenario_keys.h"
+
+#include <chrono>
+
+namespace bonescan {
+namespace {
+
+constexpr Range<Duration> kWithinARun{Duration::zero(), std::chrono::hours(24 * 366)};
+constexpr Range<Duration> kPhase{std::chrono::milliseconds(1), std::chrono::hours(24)};
+constexpr Range<double> kShare{1e-9, 1.0};
+constexpr Range<Bytes> kPacketSizes{Bytes(0), Bytes(65'535)};
+
+Choices<EffectDirection> directions() {
+  return {{"up", EffectDirection::kUp},
+          {"down", EffectDirection::kDown},
+          {"both", EffectDirection::kBoth}};
+}
+
+Choices<RuleRole> rule_roles() {
+  return {{"classify", RuleRole::kClassify},
+          {"encap", RuleRole::kEncap},
+          {"deliver", RuleRole::kDeliver}};
+}
+
+Choices<EffectKind> effect_kinds() {
+  Choices<EffectKind> choices;
+  for (const EffectInfo& info : effect_infos()) {
+    choices.emplace_back(info.name, info.kind);
+  }
+  return choices;
+}
+
+void add_what(KeyTable<EffectDraft>& table) {
+  const auto spec = [](auto member) { return field(&EffectDraft::spec, member); };
+  table
+      .choice("effect",
+              effect_kinds(),
+              spec(&EffectSpec::kind),
+              "What is done to the component; see the table of effects below.")
+      .required();
+  table.component("on", field(&EffectDraft::on), "The component it is done to.")
+      .otherwise("`on` of the fault");
+  table.choice("direction",
+               directions(),
+               spec(&EffectSpec::direction),
+               "Which way along a cable, seen from its first-named end.");
+  table.ratio("ratio", kShare, spec(&EffectSpec::ratio), "link.loss: share of packets lost.")
+      .otherwise("required for link.loss");
+  table
+      .duration("delay",
+                {std::chrono::nanoseconds(1), std::chrono::seconds(10)},
+                spec(&EffectSpec::delay),
+                "link.delay: extra time for every packet.")
+      .otherwise("required for link.delay");
+  table.duration("down", kPhase, spec(&EffectSpec::down), "port.flap: time down in each cycle.")
+      .otherwise("required for port.flap");
+  table.duration("up", kPhase, spec(&EffectSpec::up), "port.flap: time up in each cycle.")
+      .otherwise("required for port.flap");
+}
+
+void add_where(KeyTable<EffectDraft>& table) {
+  const auto spec = [](auto member) { return field(&EffectDraft::spec, member); };
+  const auto packets = [](auto member) {
+    return field(&EffectDraft::spec, &EffectSpec::packets, member);
+  };
+  table.choice("rule",
+               rule_roles(),
+               spec(&EffectSpec::rule),
+               "rule.*: the rule from the local virtual function, into the tunnel, or out of it.");
+  table.component("to", field(&EffectDraft::to), "rule.*: the remote RNIC of an encap rule.")
+      .otherwise("required for encap");
+  table.choice<RuleAlteration>("alteration",
+                               {{"loop", RuleAlteration::kLoop}, {"drop", RuleAlteration::kDrop}},
+                               spec(&EffectSpec::alteration),
+                               "rule.alter: back to an earlier table, or into nothing.");
+  table.size("min_packet",
+             kPacketSizes,
+             packets(&PacketSelector::min_bytes),
+             "link.*: only packets of at least this size.");
+  table
+      .size("max_packet",
+            kPacketSizes,
+            packets(&PacketSelector::max_bytes),
+            "link.*: only packets of at most this size.")
+      .otherwise("no limit");
+  table
+      .count("dscp", {0, 63}, packets(&PacketSelector::dscp), "link.*: only packets of this class.")
+      .otherwise("all classes");
+  table.ratio("flow_share",
+              kShare,
+              packets(&PacketSelector::flow_share),
+              "link.*: only this share of the five-tuples, chosen by hash.");
+}
+
+KeyTable<EffectDraft> effect_table() {
+  KeyTable<EffectDraft> table;
+  add_what(table);
+  add_where(table);
+  return table;
+}
+
+}  // namespace
+
+KeyTable<FaultDraft> fault_table() {
+  const auto parameter = [](auto member) { return field(&FaultDraft::parameters, member); };
+  KeyTable<FaultDraft> table;
+  table.text("name", {1, 100}, field(&FaultDraft::name), "Name of the fault, unique.").required();
+  table
+      .text("kind",
+            {1, 100},
+            field(&FaultDraft::kind),
+            "A named kind; see the table of kinds below. Either this or `effects`.")
+      .otherwise("required without `effects`");
+  table.component("on", field(&FaultDraft::on), "The component that breaks.")
+      .otherwise("required with `kind`; else `on` of the first effect");
+  table.duration("at", kWithinARun, field(&FaultDraft::at), "When it breaks.").required();
+  table
+      .duration("for",
+                {std::chrono::milliseconds(1), kWithinARun.high},
+                field(&FaultDraft::length),
+                "For how long it stays broken.")
+      .otherwise("until the end of the run");
+  table.choice("direction",
+               directions(),
+               parameter(&KindParameters::direction),
+               "crc-error: which way along the cable, seen from its first-named end.");
+  table.ratio(
+      "loss", kShare, parameter(&KindParameters::loss), "crc-error: share of packets lost.");
+  table.duration("down",
+                 kPhase,
+                 parameter(&KindParameters::down),
+                 "rnic-port-flapping: time down in each cycle.");
+  table.duration(
+      "up", kPhase, parameter(&KindParameters::up), "rnic-port-flapping: time up in each cycle.");
+  table.choice(
+      "rule",
+      rule_roles(),
+      parameter(&KindParameters::rule),
+      "Overlay kinds: the rule from the local virtual function, into the tunnel, or out of "
+      "it.");
+  table.component("to", field(&FaultDraft::to), "Overlay kinds: the remote RNIC of an encap rule.")
+      .otherwise("required for encap");
+  table
+      .list("effects",
+            {1, 16},
+            effect_table(),
+            field(&FaultDraft::effects),
+            "Primitive effects that happen together. Either these or `kind`.")
+      .otherwise("required without `kind`");
+  return table;
+}
+
+}  // namespace bonescan

@@ -1,0 +1,240 @@
+#include "scenarios/schema/fault_resolver.h"
+
+#include "scenarios/schema/effect_info.h"
+#include "scenarios/schema/yaml_edit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace bonescan {
+namespace {
+
+std::string join_words(const std::vector<std::string_view>& words) {
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+class FaultResolver final {
+ public:
+  FaultResolver(const Fabric& fabric, Duration run, const YamlNode& root)
+      : fabric_(fabric), run_(run), root_(root) {}
+
+  FaultSpec resolve(const FaultDraft& draft, const std::string& path) {
+    check_name(draft.name, path + ".name");
+    check_times(draft, path);
+    const bool has_kind = find_path(root_, path + ".kind") != nullptr;
+    if (has_kind != draft.effects.empty()) {
+      complain(path,
+               {"either kind or effects",
+                has_kind ? "both" : "neither",
+                has_kind ? "delete one of the two" : "add for example 'kind: crc-error'"});
+    }
+    FaultSpec fault{.name = draft.name,
+                    .kind = has_kind ? draft.kind : "custom",
+                    .on = {},
+                    .at = kStartOfRun + draft.at,
+                    .duration = draft.length,
+                    .effects = {}};
+    if (has_kind) {
+      resolve_kind(draft, path, fault);
+    } else {
+      resolve_effects(draft, path, fault);
+    }
+    return fault;
+  }
+
+ private:
+  [[noreturn]] void complain(const std::string& path, const Complaint& complaint) const {
+    raise(locate(root_, path), path, complaint);
+  }
+
+  std::string found(const std::string& path) const {
+    const YamlNode* node = find_path(root_, path);
+    return node == nullptr ? "nothing" : describe(*node);
+  }
+
+  void check_name(const std::string& name, const std::string& path) {
+    const auto [known, is_new] = names_.emplace(name, path);
+    if (!is_new) {
+      complain(path,
+               {"a name that no other fault has",
+                in_quotes(name),
+                fmt::format("{} is the same; reports tell faults apart by name", known->second)});
+    }
+  }
+
+  void check_times(const FaultDraft& draft, const std::string& path) const {
+    const std::string end = format_duration(run_);
+    if (draft.at >= run_) {
+      complain(path + ".at",
+               {fmt::format("a time before the end of the run at {}", end),
+                found(path + ".at"),
+                "let the fault begin earlier, or raise duration"});
+    }
+    if (draft.length > run_ - draft.at) {
+      complain(path + ".for",
+               {fmt::format("a fault that ends with the run at {}", end),
+                found(path + ".for"),
+                "leave `for` out: the fault then lasts until the end of the run"});
+    }
+  }
+
+  /// Every key of the map at `path` is one of `allowed`.
+  void check_keys(const std::string& path,
+                  std::string_view owner,
+                  const std::vector<std::string_view>& allowed) const {
+    for (const YamlEntry& entry : find_path(root_, path)->entries) {
+      if (std::ranges::find(allowed, entry.key) == allowed.end()) {
+        raise(entry.at,
+              path + "." + entry.key,
+              {fmt::format("a key that {} takes", owner),
+               in_quotes(entry.key),
+               "it takes " + join_words(allowed)});
+      }
+    }
+  }
+
+  ComponentRef component(const std::string& name,
+                         const std::string& path,
+                         const std::vector<RefKind>& kinds) const {
+    std::vector<std::string_view> examples;
+    for (const RefKind kind : kinds) {
+      examples.push_back(example_of(kind));
+    }
+    const std::string expected = fmt::format("{}", fmt::join(examples, ", or "));
+    if (name.empty()) {
+      complain(path, {expected, "nothing", "add this key"});
+    }
+    const auto ref = parse_component(fabric_, name);
+    if (!ref) {
+      const bool absent = ref.error().code == ErrorCode::kNotFound;
+      complain(path,
+               {absent ? "a component of this fabric" : expected, found(path), ref.error().detail});
+    }
+    if (std::ranges::find(kinds, ref->kind) == kinds.end()) {
+      complain(path, {expected, found(path), "name the part that is broken"});
+    }
+    return *ref;
+  }
+
+  /// `to`, which goes with encap rules and with nothing else.
+  std::optional<RnicId> peer(RuleRole rule,
+                             RnicId own,
+                             const std::string& to,
+                             const std::string& path) const {
+    const bool is_encap = rule == RuleRole::kEncap;
+    if (is_encap == to.empty()) {
+      complain(path,
+               {is_encap ? "the remote RNIC of the encap rule" : "no `to` without `rule: encap`",
+                found(path),
+                is_encap ? "add for example 'to: host-1.00/rnic-0'" : "delete this key"});
+    }
+    if (!is_encap) {
+      return std::nullopt;
+    }
+    const RnicId remote = component(to, path, {RefKind::kRnic}).rnic();
+    if (fabric_.host_of(remote) == fabric_.host_of(own)) {
+      complain(path,
+               {"an RNIC of another host",
+                found(path),
+                "packets within a host enter no tunnel, so they meet no encap rule"});
+    }
+    return remote;
+  }
+
+  void resolve_kind(const FaultDraft& draft, const std::string& path, FaultSpec& fault) const {
+    std::vector<std::string_view> names;
+    for (const FaultKindInfo& info : fault_kinds()) {
+      names.push_back(info.name);
+    }
+    const std::string kind_path = path + ".kind";
+    const std::size_t index = read_choice(*find_path(root_, kind_path), kind_path, names);
+    const FaultKindInfo& info = fault_kinds()[index];
+    std::vector<std::string_view> allowed = {"name", "kind", "on", "at", "for"};
+    const std::vector<std::string_view> own = split_words(info.keys);
+    allowed.insert(allowed.end(), own.begin(), own.end());
+    check_keys(path, info.name, allowed);
+    KindParameters parameters = draft.parameters;
+    parameters.on = fault.on = component(draft.on, path + ".on", {info.on});
+    if (std::ranges::find(own, "rule") != own.end()) {
+      parameters.peer = peer(parameters.rule, parameters.on.rnic(), draft.to, path + ".to");
+    }
+    auto effects = effects_of_kind(info.name, parameters);
+    if (!effects) {
+      complain(path,
+               {"values that fit together",
+                fmt::format("a {} that cannot be", info.name),
+                effects.error().detail});
+    }
+    fault.effects = std::move(*effects);
+  }
+
+  EffectSpec resolve_effect(const EffectDraft& draft,
+                            const std::string& fault_on,
+                            const std::string& path) const {
+    EffectSpec effect = draft.spec;
+    const EffectInfo& info = effect_infos()[static_cast<std::size_t>(effect.kind)];
+    std::vector<std::string_view> allowed = {"effect", "on"};
+    for (const std::string_view key : split_words(info.required)) {
+      allowed.push_back(key);
+      const std::string key_path = fmt::format("{}.{}", path, key);
+      if (find_path(root_, key_path) == nullptr) {
+        complain(key_path,
+                 {fmt::format("this key, without which {} does nothing", info.name),
+                  "nothing",
+                  fmt::format("add '{}: ...'", key)});
+      }
+    }
+    for (const std::string_view key : split_words(info.optional)) {
+      allowed.push_back(key);
+    }
+    check_keys(path, info.name, allowed);
+    effect.on = component(draft.on.empty() ? fault_on : draft.on, path + ".on", info.on);
+    if (effect.kind == EffectKind::kRuleRemove || effect.kind == EffectKind::kRuleAlter) {
+      effect.peer = peer(effect.rule, effect.on.rnic(), draft.to, path + ".to");
+    }
+    if (effect.packets.min_bytes > effect.packets.max_bytes) {
+      complain(path + ".min_packet",
+               {"no more than max_packet", found(path + ".min_packet"), "swap the two"});
+    }
+    return effect;
+  }
+
+  void resolve_effects(const FaultDraft& draft, const std::string& path, FaultSpec& fault) const {
+    check_keys(path, "a list of effects", {"name", "on", "at", "for", "effects"});
+    for (std::size_t i = 0; i < draft.effects.size(); ++i) {
+      fault.effects.push_back(
+          resolve_effect(draft.effects[i], draft.on, fmt::format("{}.effects[{}]", path, i)));
+    }
+    const auto any = {RefKind::kHost,
+                      RefKind::kRnic,
+                      RefKind::kSwitch,
+                      RefKind::kCable,
+                      RefKind::kOvs,
+                      RefKind::kAgent};
+    fault.on = draft.on.empty() ? fault.effects.front().on : component(draft.on, path + ".on", any);
+  }
+
+  const Fabric& fabric_;
+  const Duration run_;
+  const YamlNode& root_;
+  std::map<std::string, std::string> names_;  ///< of the faults so far, and their paths
+};
+
+}  // namespace
+
+std::vector<FaultSpec> resolve_faults(const std::vector<FaultDraft>& drafts,
+                                      const Fabric& fabric,
+                                      Duration run,
+                                      const YamlNode& root) {
+  FaultResolver resolver(fabric, run, root);
+  std::vector<FaultSpec> faults;
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    faults.push_back(resolver.resolve(drafts[i], fmt::format("faults[{}]", i)));
+  }
+  return faults;
+}
+
+}  // namespace bonescan

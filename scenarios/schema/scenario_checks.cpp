@@ -1,0 +1,129 @@
+#include "scenarios/schema/scenario_checks.h"
+
+#include "scenarios/schema/quantity.h"
+#include "scenarios/schema/yaml_edit.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace bonescan {
+namespace {
+
+class ScenarioChecker final {
+ public:
+  ScenarioChecker(const Scenario& scenario, const YamlNode& root)
+      : scenario_(scenario), root_(root) {}
+
+  void check() {
+    for (std::size_t i = 0; i < scenario_.jobs.size(); ++i) {
+      const std::string path = fmt::format("jobs[{}]", i);
+      check_name(scenario_.jobs[i].name, path);
+      check_parallelism(scenario_.jobs[i], path);
+      check_room(scenario_.jobs[i], path);
+      check_start(scenario_.jobs[i], path);
+    }
+    check_detection();
+  }
+
+ private:
+  [[noreturn]] void complain(const std::string& path, const Complaint& complaint) const {
+    raise(locate(root_, path), path, complaint);
+  }
+
+  void check_name(const std::string& name, const std::string& path) {
+    const auto [known, is_new] = names_.emplace(name, path);
+    if (!is_new) {
+      complain(path + ".name",
+               {"a name that no other job has",
+                in_quotes(name),
+                fmt::format("{} has the same name; give each job its own", known->second)});
+    }
+  }
+
+  void check_parallelism(const JobOptions& job, const std::string& path) const {
+    const std::uint32_t rails = scenario_.fabric.rails;
+    if (rails % job.tp != 0) {
+      complain(path + ".parallelism.tp",
+               {fmt::format("a divisor of fabric.rails, which is {}", rails),
+                std::to_string(job.tp),
+                "tensor-parallel groups stay within a host"});
+    }
+    const std::uint64_t product = std::uint64_t{job.tp} * job.pp;
+    // CORRECTNESS: tp divides rails <= 16 and pp, dp <= 1,000,000, so 64 bits are enough.
+    if (product * job.dp != job.gpus) {
+      complain(path + ".gpus",
+               {fmt::format(
+                    "tp * pp * dp = {} * {} * {} = {}", job.tp, job.pp, job.dp, product * job.dp),
+                std::to_string(job.gpus),
+                "change gpus or one of the degrees in parallelism"});
+    }
+  }
+
+  /// A job has whole hosts to itself.
+  void check_room(const JobOptions& job, const std::string& path) {
+    const FabricOptions& fabric = scenario_.fabric;
+    const std::uint64_t hosts = std::uint64_t{fabric.segments} * fabric.hosts_per_segment;
+    const std::uint64_t wanted = (std::uint64_t{job.gpus} + fabric.rails - 1) / fabric.rails;
+    const std::uint64_t free = hosts - used_hosts_;
+    if (wanted > free) {
+      complain(path + ".gpus",
+               {fmt::format("at most {} GPUs ({} free hosts with {} each)",
+                            free * fabric.rails,
+                            free,
+                            fabric.rails),
+                std::to_string(job.gpus),
+                "make the job smaller, or raise fabric.segments or fabric.hosts_per_segment"});
+    }
+    used_hosts_ += wanted;
+  }
+
+  void check_start(const JobOptions& job, const std::string& path) const {
+    if (job.start >= scenario_.duration) {
+      complain(path + ".start.at",
+               {fmt::format("a time before the end of the run at {}",
+                            format_duration(scenario_.duration)),
+                format_duration(job.start),
+                "let the job start earlier, or raise duration"});
+    }
+  }
+
+  /// Of two keys that must fit, the one that is in the file; the other is a default.
+  bool is_given(const std::string& path) const { return find_path(root_, path) != nullptr; }
+
+  void check_detection() const {
+    const PipelineOptions& pipeline = scenario_.pipeline;
+    const std::string neighbours = "detection.short_term.neighbours";
+    if (pipeline.short_term.neighbours >= pipeline.window.history) {
+      const std::string found = fmt::format("{} neighbours and a history of {}",
+                                            pipeline.short_term.neighbours,
+                                            pipeline.window.history);
+      complain(is_given(neighbours) ? neighbours : "detection.window.history",
+               {"fewer neighbours than remembered windows",
+                found,
+                fmt::format("lower {} or raise detection.window.history", neighbours)});
+    }
+    const std::string visit = "probing.visit";
+    if (pipeline.window.length < pipeline.probing.visit) {
+      complain(is_given(visit) ? visit : "detection.window.length",
+               {"a visit in every window",
+                fmt::format("a visit every {} and windows of {}",
+                            format_duration(pipeline.probing.visit),
+                            format_duration(pipeline.window.length)),
+                "shorten probing.visit or lengthen detection.window.length"});
+    }
+  }
+
+  const Scenario& scenario_;
+  const YamlNode& root_;
+  std::map<std::string, std::string> names_;  ///< of the jobs so far, and their paths
+  std::uint64_t used_hosts_ = 0;
+};
+
+}  // namespace
+
+void check_scenario(const Scenario& scenario, const YamlNode& root) {
+  ScenarioChecker(scenario, root).check();
+}
+
+}  // namespace bonescan

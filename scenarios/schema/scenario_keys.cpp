@@ -1,0 +1,416 @@
+#include "scenarios/schema/scenario_keys.h"
+
+#include "detectors/shortterm/lof.h"
+#include "faults/fault_spec.h"
+#include "scenarios/schema/effect_info.h"
+
+#include <chrono>
+#include <limits>
+
+namespace bonescan {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+using ScenarioTable = KeyTable<ScenarioDraft>;
+
+constexpr Range<Duration> kLatencyRange{nanoseconds(0), milliseconds(100)};
+constexpr Range<double> kShare{0.0, 1.0};
+
+void add_top_level(ScenarioTable& table) {
+  table
+      .text(
+          "name", {1, 100}, field(&Scenario::name), "Short name of the scenario, used in reports.")
+      .required();
+  table
+      .text("description",
+            {0, 4000},
+            field(&Scenario::description),
+            "What the scenario proves, in a sentence or two.")
+      .otherwise("empty");
+  table
+      .duration("duration",
+                {seconds(1), hours(24 * 366)},
+                field(&Scenario::duration),
+                "Simulated length of the run. All other times count from its start.")
+      .required();
+  table.count("seed",
+              {0, std::numeric_limits<std::int64_t>::max()},
+              field(&Scenario::seed),
+              "Seed of everything random. Equal scenario and seed give an equal run.");
+}
+
+void add_fabric(ScenarioTable& table) {
+  const auto fabric = [](auto member) { return field(&Scenario::fabric, member); };
+  table.choice<FabricPreset>("fabric.preset",
+                             {{"rail-optimized", FabricPreset::kRailOptimized}},
+                             field(&ScenarioDraft::preset),
+                             "Shape of the network: one ToR per rail in every segment, all ToRs "
+                             "cabled to all aggregation switches.");
+  table.count("fabric.segments",
+              {1, 256},
+              fabric(&FabricOptions::segments),
+              "Segments: groups of hosts that share their ToRs.");
+  table.count("fabric.hosts_per_segment",
+              {1, 1024},
+              fabric(&FabricOptions::hosts_per_segment),
+              "Hosts (servers) in each segment.");
+  table.count(
+      "fabric.rails",
+      {1, 16},
+      fabric(&FabricOptions::rails),
+      "RNICs, and GPUs, of each host. RNIC r of every host is cabled to the ToR of rail r.");
+  table.count("fabric.aggregation_switches",
+              {1, 128},
+              fabric(&FabricOptions::aggregation_switches),
+              "Aggregation switches. Every ToR has one cable to each of them.");
+  table.rate("fabric.link.rate",
+             {BitsPerSecond(1'000'000'000), BitsPerSecond(3'200'000'000'000)},
+             fabric(&FabricOptions::link_rate),
+             "Data rate of every link.");
+  table.duration("fabric.convergence",
+                 {nanoseconds(0), minutes(10)},
+                 fabric(&FabricOptions::convergence),
+                 "From a fabric port going down until ECMP on both ends avoids it.");
+}
+
+void add_overlay(ScenarioTable& table) {
+  const auto overlay = [](auto member) { return field(&Scenario::overlay, member); };
+  const Range<Duration> period{milliseconds(1), hours(1)};
+  table.duration("overlay.ovs.max_idle",
+                 period,
+                 overlay(&OverlayOptions::max_idle),
+                 "Open vSwitch other_config:max-idle: a flow idle for longer is evicted.");
+  table.duration("overlay.ovs.max_revalidator",
+                 period,
+                 overlay(&OverlayOptions::max_revalidator),
+                 "Open vSwitch other_config:max-revalidator: longest time between two sweeps over "
+                 "the flows.");
+  table.duration("overlay.ovs.counter_refresh",
+                 period,
+                 overlay(&OverlayOptions::counter_refresh),
+                 "How often the RNIC driver reads the counters of offloaded flows.");
+  table.duration("overlay.ovs.offloaded_stats_delay",
+                 {nanoseconds(0), hours(1)},
+                 overlay(&OverlayOptions::offloaded_stats_delay),
+                 "Open vSwitch other_config:offloaded-stats-delay: grace for counters that arrive "
+                 "late.");
+  table.choice<Reoffload>(
+      "overlay.ovs.reoffload",
+      {{"never", Reoffload::kNever}, {"on_upcall", Reoffload::kOnUpcall}},
+      overlay(&OverlayOptions::reoffload),
+      "After an eswitch entry aged out: `never` leaves the flow on the software "
+      "path, `on_upcall` deletes it whole, so that the next packet installs it "
+      "anew.");
+  table.count("overlay.vxlan.port",
+              {1, 65535},
+              overlay(&OverlayOptions::vxlan_port),
+              "UDP port of the VXLAN tunnels.");
+  table.count("overlay.vxlan.vni",
+              {1, 16'777'215},
+              overlay(&OverlayOptions::vni),
+              "VXLAN network identifier of the tenant.");
+  table.duration("overlay.slow_path",
+                 kLatencyRange,
+                 overlay(&OverlayOptions::slow_path),
+                 "Extra latency of one lookup in software instead of in the eswitch.");
+  table.duration("overlay.upcall",
+                 kLatencyRange,
+                 overlay(&OverlayOptions::upcall),
+                 "Extra latency of the first packet of a flow, on top of the software path.");
+}
+
+void add_latency(ScenarioTable& table) {
+  const auto latency = [](auto member) { return field(&Scenario::latency, member); };
+  table.duration("latency.endpoints",
+                 kLatencyRange,
+                 latency(&LatencyModelOptions::endpoints),
+                 "Part of a round trip that both RNICs take together.");
+  table.duration("latency.access_link",
+                 kLatencyRange,
+                 latency(&LatencyModelOptions::access_link),
+                 "One RNIC-ToR link with its switch port, one way.");
+  table.duration("latency.fabric_link",
+                 kLatencyRange,
+                 latency(&LatencyModelOptions::fabric_link),
+                 "One ToR-aggregation link with its switch port, one way.");
+  table.number("latency.jitter_sigma",
+               {0.0, 2.0},
+               latency(&LatencyModelOptions::jitter_sigma),
+               "Log-normal sigma of a round trip.");
+  table.ratio("latency.spike_ratio",
+              kShare,
+              latency(&LatencyModelOptions::spike_ratio),
+              "Share of probes that meet a scheduling spike.");
+  table.duration("latency.spike_mean",
+                 kLatencyRange,
+                 latency(&LatencyModelOptions::spike_mean),
+                 "Mean extra latency of a spike.");
+  table.duration("latency.load_queue_mean",
+                 kLatencyRange,
+                 latency(&LatencyModelOptions::load_queue_mean),
+                 "Mean queueing while the job sends at its full rate.");
+  table.ratio("latency.base_loss_ratio",
+              kShare,
+              latency(&LatencyModelOptions::base_loss_ratio),
+              "Share of probes lost although nothing is wrong, both ways together.");
+}
+
+KeyTable<JobOptions> job_table() {
+  KeyTable<JobOptions> table;
+  const Range<std::int64_t> degree{1, 1'000'000};
+  table.text("name", {1, 100}, field(&JobOptions::name), "Name of the job, unique.");
+  table
+      .count("gpus",
+             degree,
+             field(&JobOptions::gpus),
+             "GPUs of the job: tp * pp * dp, and no more than the fabric has.")
+      .required();
+  table.count("parallelism.tp",
+              degree,
+              field(&JobOptions::tp),
+              "Tensor-parallel degree: equals `fabric.rails` or divides it.");
+  table.count("parallelism.pp", degree, field(&JobOptions::pp), "Pipeline stages.");
+  table.count("parallelism.dp", degree, field(&JobOptions::dp), "Data-parallel replicas.");
+  table.duration("step.time",
+                 {milliseconds(10), hours(1)},
+                 field(&JobOptions::step_time),
+                 "Length of a training step.");
+  table.ratio("step.jitter",
+              kShare,
+              field(&JobOptions::step_jitter),
+              "Spread of the step time: standard deviation over mean.");
+  table.count("step.microbatches",
+              {1, 4096},
+              field(&JobOptions::microbatches),
+              "Micro-batches: pipeline sends per step and direction.");
+  table.ratio("step.burst_share",
+              kShare,
+              field(&JobOptions::burst_share),
+              "Share of a step in which gradients are synchronized.");
+  table.duration("step.stage_offset",
+                 {nanoseconds(0), hours(1)},
+                 field(&JobOptions::stage_offset),
+                 "The burst of pipeline stage s starts s such offsets later.");
+  table.duration("start.at",
+                 {nanoseconds(0), hours(24 * 366)},
+                 field(&JobOptions::start),
+                 "When the containers of the job are scheduled.");
+  table.duration("start.ready_spread",
+                 {nanoseconds(0), hours(1)},
+                 field(&JobOptions::ready_spread),
+                 "Time over which the containers become ready, one after the other.");
+  return table;
+}
+
+void add_probing(ScenarioTable& table) {
+  const auto probing = [](auto member) {
+    return field(&Scenario::pipeline, &PipelineOptions::probing, member);
+  };
+  table.choice<PingListKind>(
+      "probing.list",
+      {{"full-mesh", PingListKind::kFullMesh}, {"same-rail", PingListKind::kSameRail}},
+      probing(&ProbingOptions::list),
+      "Who probes whom: everybody everybody, or only RNICs of the same rail.");
+  table.duration("probing.visit",
+                 {milliseconds(10), minutes(10)},
+                 probing(&ProbingOptions::visit),
+                 "Every RNIC visits one destination in each such period.");
+  table.count("probing.probes_per_visit",
+              {1, 100},
+              probing(&ProbingOptions::probes_per_visit),
+              "Probes sent in one visit. With `detection.configuration: paper` the default is 1.");
+  table.duration("probing.timeout",
+                 {microseconds(100), minutes(1)},
+                 probing(&ProbingOptions::timeout),
+                 "A probe without an answer for this long is lost.");
+  table.size("probing.payload",
+             {Bytes(0), Bytes(9000)},
+             probing(&ProbingOptions::payload_bytes),
+             "Payload of a probe.");
+  table.count("probing.dscp",
+              {0, 63},
+              probing(&ProbingOptions::dscp),
+              "DSCP of probes; the job's own class shares its queues.");
+}
+
+void add_windows(ScenarioTable& table) {
+  const auto window = [](auto member) {
+    return field(&Scenario::pipeline, &PipelineOptions::window, member);
+  };
+  const auto short_term = [](auto member) {
+    return field(&Scenario::pipeline, &PipelineOptions::short_term, member);
+  };
+  table.choice<DetectionConfiguration>(
+      "detection.configuration",
+      {{"bonescan", DetectionConfiguration::kBonescan}, {"paper", DetectionConfiguration::kPaper}},
+      field(&Scenario::pipeline, &PipelineOptions::configuration),
+      "`bonescan` is our detector, `paper` is SkeletonHunter as "
+      "published.");
+  table.duration("detection.window.length",
+                 {seconds(1), hours(1)},
+                 window(&WindowOptions::length),
+                 "Length of the windows whose features are compared.");
+  table.count("detection.window.history",
+              {2, kMaxHistory},
+              window(&WindowOptions::history),
+              "Non-empty windows remembered per pair.");
+  table.duration("detection.window.history_age",
+                 {seconds(1), hours(24)},
+                 window(&WindowOptions::history_age),
+                 "A history may be this old.");
+  table.count("detection.window.history_sweeps",
+              {1, 1000},
+              window(&WindowOptions::history_sweeps),
+              "A history may also be as old as this many sweeps over all destinations.");
+  table.duration("detection.window.cold_after",
+                 {milliseconds(1), hours(1)},
+                 window(&WindowOptions::cold_after),
+                 "After a longer silence of a pair its first probe counts for loss only, because "
+                 "the flow was evicted.");
+  table.count("detection.short_term.neighbours",
+              {1, kMaxHistory - 1},
+              short_term(&ShortTermOptions::neighbours),
+              "k of the local outlier factor; less than `detection.window.history`.");
+  table.number("detection.short_term.distance_floor",
+               {0.0, 10.0},
+               short_term(&ShortTermOptions::distance_floor),
+               "Least distance between two windows, in scaled features.");
+  table.number("detection.short_term.threshold",
+               {1.0, 1000.0},
+               short_term(&ShortTermOptions::threshold),
+               "A local outlier factor above this is anomalous; about 1 is normal.");
+  table.number("detection.short_term.minimum_factor",
+               {0.0, 100.0},
+               short_term(&ShortTermOptions::minimum_factor),
+               "The minimum RTT of an anomalous window exceeds the usual minimum by this factor.");
+}
+
+void add_judgement(ScenarioTable& table) {
+  const auto loss = [](auto member) {
+    return field(&Scenario::pipeline, &PipelineOptions::loss, member);
+  };
+  const auto localize = [](auto member) {
+    return field(&Scenario::pipeline, &PipelineOptions::localize, member);
+  };
+  const auto incident = [](auto member) {
+    return field(&Scenario::pipeline, &PipelineOptions::incident, member);
+  };
+  table.count("detection.loss.consecutive",
+              {1, 1000},
+              loss(&LossOptions::consecutive),
+              "So many lost probes of one pair in a row make it unreachable.");
+  table.ratio("detection.loss.base_loss_ratio",
+              {1e-9, 0.5},
+              loss(&LossOptions::base_loss_ratio),
+              "Loss that the detector expects where nothing is wrong.");
+  table.duration("detection.loss.pool_window",
+                 {seconds(1), hours(1)},
+                 loss(&LossOptions::pool_window),
+                 "Visits with loss are looked at together for this long.");
+  table.number("detection.loss.open_llr",
+               {0.0, 1000.0},
+               loss(&LossOptions::open_llr),
+               "Evidence (log-likelihood ratio, in nats) that accuses a link.");
+  table.count("detection.localize.walks_per_round",
+              {0, 10'000},
+              localize(&LocalizeOptions::walks_per_round),
+              "Overlay walks asked for per visit period.");
+  table.count("detection.localize.dumps_per_round",
+              {0, 10'000},
+              localize(&LocalizeOptions::dumps_per_round),
+              "Flow-table dumps asked for per visit period.");
+  table.ratio("detection.localize.latency_hit_ratio",
+              kShare,
+              localize(&LocalizeOptions::latency_hit_ratio),
+              "Share of a link's pairs that must be late to accuse it.");
+  table.number("detection.localize.tie_nats",
+               {0.0, 1000.0},
+               localize(&LocalizeOptions::tie_nats),
+               "Links this close to the most likely one are reported with it.");
+  table.duration("detection.incident.merge_gap",
+                 {nanoseconds(0), hours(24)},
+                 incident(&IncidentOptions::merge_gap),
+                 "Symptoms of one component with a shorter gap are one incident.");
+  table.duration("detection.incident.close_after",
+                 {milliseconds(1), hours(24)},
+                 incident(&IncidentOptions::close_after),
+                 "An incident without a symptom for this long, and for one sweep, is closed.");
+}
+
+void add_confounders(ScenarioTable& table) {
+  const auto confounders = [](auto member) { return field(&Scenario::confounders, member); };
+  table
+      .text("confounders.file",
+            {1, 1000},
+            field(&ScenarioDraft::confounders_file),
+            "Another file with these keys, relative to this one. Keys beside it win.")
+      .otherwise("none");
+  table.ratio("confounders.late_starts.share",
+              kShare,
+              confounders(&ConfounderOptions::late_start_share),
+              "Share of containers that become ready late.");
+  table.duration("confounders.late_starts.delay",
+                 {nanoseconds(0), hours(24)},
+                 confounders(&ConfounderOptions::late_start_delay),
+                 "How late they are.");
+  table.count("confounders.agent_crashes.count",
+              {0, 100'000},
+              confounders(&ConfounderOptions::agent_crashes),
+              "Agents that die and come back, spread over the run.");
+  table.duration("confounders.agent_crashes.down",
+                 {milliseconds(1), hours(24)},
+                 confounders(&ConfounderOptions::agent_down),
+                 "For how long a crashed agent is away.");
+  table.number("confounders.congestion.per_minute",
+               {0.0, 1000.0},
+               confounders(&ConfounderOptions::congestion_per_minute),
+               "Congestion bursts a minute, each on one direction of one ToR-aggregation link.");
+  table.duration("confounders.congestion.length",
+                 {milliseconds(1), hours(1)},
+                 confounders(&ConfounderOptions::congestion_length),
+                 "Length of a burst.");
+  table.duration("confounders.congestion.queue",
+                 {nanoseconds(0), milliseconds(100)},
+                 confounders(&ConfounderOptions::congestion_queue),
+                 "Mean extra queueing in a burst.");
+}
+
+ScenarioTable make_scenario_table() {
+  ScenarioTable table;
+  add_top_level(table);
+  add_fabric(table);
+  add_overlay(table);
+  add_latency(table);
+  table
+      .list("jobs",
+            {1, 64},
+            job_table(),
+            field(&Scenario::jobs),
+            "Training jobs, placed on the hosts in this order.")
+      .required();
+  add_probing(table);
+  add_windows(table);
+  add_judgement(table);
+  add_confounders(table);
+  table.list("faults",
+             {0, 1000},
+             fault_table(),
+             field(&ScenarioDraft::fault_drafts),
+             "What is broken, and when.");
+  return table;
+}
+
+}  // namespace
+
+const KeyTable<ScenarioDraft>& scenario_table() {
+  static const KeyTable<ScenarioDraft> kTable = make_scenario_table();
+  return kTable;
+}
+
+}  // namespace bonescan

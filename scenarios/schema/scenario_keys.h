@@ -1,0 +1,47 @@
+// The schema: the tables of every key, and what a file holds before its references are resolved.
+#pragma once
+
+#include "faults/fault_spec.h"
+#include "scenarios/schema/key_table.h"
+#include "scenarios/schema/scenario.h"
+
+#include <string>
+#include <vector>
+
+namespace bonescan {
+
+/// An effect as written; `on` and `to` are names that only a fabric can resolve.
+struct EffectDraft {
+  std::string on;
+  std::string to;
+  EffectSpec spec;
+};
+
+struct FaultDraft {
+  std::string name;
+  std::string kind;
+  std::string on;
+  std::string to;
+  Duration at{};
+  Duration length{};
+  KindParameters parameters;
+  std::vector<EffectDraft> effects;
+};
+
+enum class FabricPreset : std::uint8_t {
+  kRailOptimized
+};
+
+/// A scenario whose faults are still names.
+struct ScenarioDraft : Scenario {
+  FabricPreset preset = FabricPreset::kRailOptimized;
+  std::string confounders_file;
+  std::vector<FaultDraft> fault_drafts;
+};
+
+const KeyTable<ScenarioDraft>& scenario_table();
+
+/// The part of it below `faults[]`.
+KeyTable<FaultDraft> fault_table();
+
+}  // namespace bonescan
