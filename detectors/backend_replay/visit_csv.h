@@ -5,11 +5,11 @@
 // answered probes (the schema keeps no more), its loss_rate and dial for the lost ones.
 #pragma once
 
+#include "detectors/run_log/run_log.h"
+
 #include <iosfwd>
 #include <memory>
 #include <string>
-
-#include "detectors/run_log/run_log.h"
 
 namespace bonescan {
 

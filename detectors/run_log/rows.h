@@ -1,14 +1,14 @@
 // The rows of run.sqlite as plain values: what a run leaves behind for replay, scoring and people.
 #pragma once
 
+#include "detectors/records/incident.h"
+#include "detectors/telemetry/endpoint.h"
+#include "sim/base/units.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "detectors/records/incident.h"
-#include "detectors/telemetry/endpoint.h"
-#include "sim/base/units.h"
 
 namespace bonescan {
 
@@ -24,8 +24,9 @@ struct RunInfo {
   std::string compiler;
   std::string preset;
   std::string command;
-  Duration planned{};        ///< simulated length asked for
-  Duration visit{};          ///< probe schedule, needed to replay
+  std::int64_t epoch_unix_ns = 0;  ///< Unix time of the start of the run; 0 if simulated
+  Duration planned{};              ///< simulated length asked for
+  Duration visit{};                ///< probe schedule, needed to replay
   Duration timeout{};
   Duration window{};
   std::uint8_t probes_per_visit = 0;
@@ -54,20 +55,22 @@ struct RunResult {
 struct TruthRow {
   std::uint32_t id = 0;
   std::string name;
-  std::string kind;                     ///< "crc-error", "switch-port-down", ...
+  std::string kind;  ///< "crc-error", "switch-port-down", ...
   Layer layer = Layer::kUnderlay;
   ComponentType component_type = ComponentType::kLink;
   std::string component;
   Symptom symptom = Symptom::kLoss;
   Time injected;
-  std::optional<Time> ended;            ///< absent while active or if the run was cut
-  std::optional<Time> time_zero;        ///< first difference to the fault-free twin on a path that can be probed
-  bool visible = false;                 ///< >= 1 % loss or >= 1.25x latency somewhere in the job's full mesh
+  std::optional<Time> ended;  ///< absent while active or if the run was cut
+  std::optional<Time>
+      time_zero;         ///< first difference to the fault-free twin on a path that can be probed
+  bool visible = false;  ///< >= 1 % loss or >= 1.25x latency somewhere in the job's full mesh
   double loss_ratio = 0.0;              ///< largest expected loss of an affected pair
   double latency_factor = 1.0;          ///< largest expected RTT over the twin's
   double information_bound_s = 0.0;     ///< best possible mean delay at these probes, see scoring
   std::vector<Pair> pairs;              ///< affected directed pairs of the job, probed or not
-  std::vector<std::string> equivalent;  ///< components that no probe sent could tell apart, itself included ("type name")
+  std::vector<std::string> equivalent;  ///< components that no probe sent could tell apart, itself
+                                        ///< included ("type name")
 };
 
 }  // namespace bonescan
