@@ -2,8 +2,11 @@
 //
 // Probes, membership and throughput come back at the times at which they were first collected;
 // the on-demand sources answer what was recorded for the same question at the same time, and
-// kUnavailable for a question that was never asked.  submit() is accepted and ignored: history
-// cannot be probed anew.
+// kUnavailable for a question that was never asked.  submit() sends nothing, because history cannot
+// be probed anew; it only tells which ids the caller gives to which pairs.
+// Invariant: a visit comes back under the id that the caller knows its pair by.  Until the caller
+// has named a pair (submit, use_pair_ids) ids are the recorded ones; from then on visits of pairs
+// that were never named are left out.
 #pragma once
 
 #include "detectors/run_log/run_log.h"
@@ -16,7 +19,8 @@ namespace bonescan {
 
 class ReplayBackend final {
  public:
-  /// @errors those of RunLogReader::open
+  /// Reads the whole log once, so that a damaged one is refused before it is half analysed.
+  /// @errors those of RunLogReader::open and RunLogReader::verify
   static Expected<std::unique_ptr<ReplayBackend>> open(const std::string& run_sqlite);
   ~ReplayBackend();
   ReplayBackend(const ReplayBackend&) = delete;
@@ -24,6 +28,13 @@ class ReplayBackend final {
 
   const RunLogReader& log() const;
   Telemetry telemetry();
+
+  /// Names every pair of the caller's table at once.  Needed where visits may come before they are
+  /// asked for, as in a log that another scheduler wrote.
+  void use_pair_ids(const PairTable& pairs);
+
+  /// An error if the log could not be read as far as it was asked for.
+  Expected<void> status() const;
 
  private:
   class Impl;

@@ -24,8 +24,9 @@ struct RunInfo {
   std::string compiler;
   std::string preset;
   std::string command;
-  Duration planned{};  ///< simulated length asked for
-  Duration visit{};    ///< probe schedule, needed to replay
+  std::int64_t epoch_unix_ns = 0;  ///< Unix time of the start of the run; 0 if simulated
+  Duration planned{};              ///< simulated length asked for
+  Duration visit{};                ///< probe schedule, needed to replay
   Duration timeout{};
   Duration window{};
   std::uint8_t probes_per_visit = 0;

@@ -36,14 +36,16 @@ class RunLogWriter final {
   void membership(Time now, std::span<const MembershipEvent> events);
   void throughput(std::span<const ThroughputSample> samples);
   /// `incidents` and `pairs` are the pipeline's whole tables: the rows that `updates` names, and
-  /// the pairs that are new, are stored.
+  /// the pairs that are new, are stored. REQUIRES: called before a flush() that commits visits of
+  /// new pairs.
   void updates(const PipelineUpdates& updates,
                std::span<const Incident> incidents,
                const PairTable& pairs);
   /// Replaces the row with the same id.
   void truth(const TruthRow& row);
 
-  /// Commits all of the above, with the names that the ids refer to.
+  /// Commits all of the above, with the names that the ids refer to.  After an error nothing more
+  /// is stored: what is on disk stays a whole number of flushes.
   Expected<void> flush(Time reached, const ComponentTable& components);
   Expected<void> finish(const RunResult& result, const ComponentTable& components);
 
@@ -72,6 +74,11 @@ class RunLogReader final {
   RunLogReader& operator=(const RunLogReader&) = delete;
 
   const RunInfo& info() const;
+  /// Decodes everything once: the accessors below have no other way to tell that a row is damaged,
+  /// they leave it out.  Takes about a second per gigabyte.
+  /// @errors kInvalid, kIo
+  Expected<void> verify() const;
+
   /// For a killed run: `complete` false, and sums over what is stored.
   RunResult result() const;
   EndpointDirectory endpoints() const;
