@@ -1,6 +1,7 @@
 // Cost of the short-term test: features per sample, factors per second, one detector step per pair.
 #include "detectors/shortterm/lof.h"
 #include "detectors/shortterm/lof_batch.h"
+#include "detectors/shortterm/short_term_detector.h"
 #include "detectors/window/features.h"
 #include "detectors/window/window_store.h"
 #include "sim/base/distributions.h"
@@ -132,6 +133,43 @@ BENCHMARK(lof_batch_bench)
     ->ArgName("kernel")
     ->Arg(static_cast<int>(LofKernel::kPortable))
     ->Arg(static_cast<int>(LofKernel::kAvx2));
+
+// One closed window for all pairs: logarithms, comparison, verdict, scale and history.
+void short_term_detector_bench(benchmark::State& state) {
+  const auto pairs = static_cast<std::size_t>(state.range(0));
+  constexpr std::size_t kWindows = 16;
+  constexpr std::size_t kProbes = 10;
+  const WindowOptions options;
+  ShortTermDetector detector(options, ShortTermOptions{}, DetectionConfiguration::kBonescan);
+  detector.resize(pairs);
+  std::vector<ClosedWindow> windows(kWindows);
+  const std::vector<std::uint32_t> rtts = rtts_ns(kWindows * pairs * kProbes);
+  WindowStore store;
+  std::size_t row = 0;
+  for (ClosedWindow& window : windows) {
+    for (std::size_t pair = 0; pair < pairs; ++pair, row += kProbes) {
+      store.add(PairId(static_cast<std::uint32_t>(pair)), std::span(rtts).subspan(row, kProbes));
+    }
+    store.close(window);
+  }
+  std::vector<ShortTermResult> results;
+  Time now;
+  const auto step = [&](std::size_t w) {
+    now += options.length;
+    detector.evaluate(now, windows[w % kWindows], results);
+  };
+  for (std::size_t w = 0; w < kWindows; ++w) {
+    step(w);
+  }
+  std::size_t w = 0;
+  for (auto _ : state) {
+    step(w++);
+    benchmark::DoNotOptimize(results.data());
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(pairs));
+}
+
+BENCHMARK(short_term_detector_bench)->ArgName("pairs")->Arg(500)->Arg(15000)->Arg(100000);
 
 }  // namespace
 }  // namespace bonescan

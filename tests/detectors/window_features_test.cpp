@@ -44,24 +44,32 @@ TEST(WindowFeatures, EqualTheirClosedForm) {
   }
 }
 
-// Every length around the change from the small sort to std::sort, against the textbook.
+// Lengths around both changes of the sort, values that differ in one to four digits, against the
+// textbook.
 TEST(WindowFeatures, EqualTheTextbookForEveryLength) {
+  std::vector<std::uint32_t> counts = {300, 1023, 1024, 1025, 3000};
   for (std::uint32_t count = 1; count <= 70; ++count) {
+    counts.push_back(count);
+  }
+  for (const std::uint32_t count : counts) {
     SCOPED_TRACE(count);
     const RngStream stream(11, Purpose::kTest, count);
+    const std::uint64_t spread = std::uint64_t{1} << (count * 7 % 31);
     std::vector<std::uint32_t> rtt_ns;
     for (std::uint32_t i = 0; i < count; ++i) {
-      rtt_ns.push_back(static_cast<std::uint32_t>(10000 + stream.at(i) % 5000));
+      rtt_ns.push_back(static_cast<std::uint32_t>(10000 + stream.at(i) % spread));
     }
     std::vector<double> sorted(rtt_ns.begin(), rtt_ns.end());
     std::sort(sorted.begin(), sorted.end());
     double sum = 0.0;
-    double squares = 0.0;
     for (const double value : sorted) {
       sum += value;
-      squares += value * value;
     }
     const double mean = sum / count;
+    double squares = 0.0;
+    for (const double value : sorted) {
+      squares += (value - mean) * (value - mean);
+    }
     const auto percentile = [&sorted](double q) {
       const double rank = q * static_cast<double>(sorted.size() - 1);
       const auto below = static_cast<std::size_t>(rank);
@@ -69,19 +77,19 @@ TEST(WindowFeatures, EqualTheTextbookForEveryLength) {
       return std::lerp(sorted[below], sorted[above], rank - static_cast<double>(below)) / 1e3;
     };
     const FeatureVector features = window_features(rtt_ns);
-    EXPECT_NEAR(features[kP25], percentile(0.25), 1e-9);
-    EXPECT_NEAR(features[kP50], percentile(0.5), 1e-9);
-    EXPECT_NEAR(features[kP75], percentile(0.75), 1e-9);
+    EXPECT_DOUBLE_EQ(features[kP25], percentile(0.25));
+    EXPECT_DOUBLE_EQ(features[kP50], percentile(0.5));
+    EXPECT_DOUBLE_EQ(features[kP75], percentile(0.75));
     EXPECT_EQ(features[kMin], sorted.front() / 1e3);
     EXPECT_EQ(features[kMax], sorted.back() / 1e3);
-    EXPECT_NEAR(features[kMean], mean / 1e3, 1e-9);
-    EXPECT_NEAR(
-        features[kStdDev], std::sqrt(std::max(squares / count - mean * mean, 0.0)) / 1e3, 1e-6);
+    EXPECT_DOUBLE_EQ(features[kMean], mean / 1e3);
+    EXPECT_NEAR(features[kStdDev], std::sqrt(squares / count) / 1e3, 1e-12 * mean);
+    EXPECT_TRUE(std::is_sorted(rtt_ns.begin(), rtt_ns.end()));
   }
 }
 
 TEST(WindowFeatures, DoNotDependOnTheOrderOfProbes) {
-  for (const std::uint32_t count : {10U, 57U}) {
+  for (const std::uint32_t count : {10U, 57U, 1500U}) {
     const RngStream stream(12, Purpose::kTest, count);
     std::vector<std::uint32_t> forward;
     for (std::uint32_t i = 0; i < count; ++i) {
