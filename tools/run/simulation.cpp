@@ -1,0 +1,49 @@
+#include "tools/run/simulation.h"
+
+#include "sim/base/check.h"
+#include "tools/run/truth_rows.h"
+
+namespace bonescan {
+namespace {
+
+WorldOptions world_options(const Scenario& scenario) {
+  return {.fabric = scenario.fabric,
+          .overlay = scenario.overlay,
+          .latency = scenario.latency,
+          .jobs = scenario.jobs,
+          .late_starts = {.share = scenario.confounders.late_start_share,
+                          .delay = scenario.confounders.late_start_delay},
+          .seed = scenario.seed};
+}
+
+}  // namespace
+
+Simulation::Simulation(const Scenario& scenario, const SimulationOptions& options)
+    : scenario_(scenario),
+      world_(world_options(scenario), engine_),
+      injector_(world_),
+      faults_(options.without_faults ? std::vector<FaultSpec>{} : scenario.faults),
+      truth_(
+          world_,
+          faults_,
+          [this](RnicId source, RnicId target) {
+            const auto from = backend_.endpoints().endpoint(source);
+            const auto to = backend_.endpoints().endpoint(target);
+            return from && to ? probe_source_port(scenario_.pipeline.seed, {*from, *to})
+                              : std::uint16_t{0};
+          },
+          scenario.pipeline.probing.payload_bytes,
+          scenario.pipeline.probing.dscp),
+      backend_(world_, {.evaluation = options.evaluation, .threads = options.threads}) {
+  injector_.observe(&GroundTruth::on_fault, &truth_);
+  // The loader has resolved every component, so a refusal is a bug.
+  BONESCAN_CHECK(injector_.schedule(faults_).has_value());
+  injector_.schedule(scenario.confounders, scenario.duration);
+}
+
+std::vector<TruthRow> Simulation::truth_rows(const Pipeline& pipeline) const {
+  return make_truth_rows(
+      truth_.records(), faults_, world_, backend_.endpoints(), pipeline, scenario_);
+}
+
+}  // namespace bonescan

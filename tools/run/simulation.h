@@ -1,0 +1,53 @@
+// A scenario brought to life: engine, world, faults, truth, the simulated seam and the pipeline.
+//
+// The one place where both halves meet: the pipeline gets the telemetry, the evaluator gets the
+// truth, and nothing connects the two.
+#pragma once
+
+#include "detectors/pipeline/pipeline.h"
+#include "detectors/run_log/rows.h"
+#include "faults/ground_truth.h"
+#include "faults/injector.h"
+#include "model/backend_sim/sim_backend.h"
+#include "model/world.h"
+#include "scenarios/schema/scenario.h"
+#include "sim/engine/engine.h"
+
+#include <memory>
+#include <vector>
+
+namespace bonescan {
+
+struct SimulationOptions {
+  ProbeEvaluation evaluation = ProbeEvaluation::kBatch;
+  unsigned threads = 1;        ///< never changes a result
+  bool without_faults = false;  ///< the fault-free twin: same seed, same confounders
+};
+
+class Simulation final {
+ public:
+  /// REQUIRES: `scenario` outlives the simulation.
+  Simulation(const Scenario& scenario, const SimulationOptions& options);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  World& world() { return world_; }
+
+  SimBackend& backend() { return backend_; }
+
+  Engine& engine() { return engine_; }
+
+  /// What is known of every fault that has begun, with scores' needs filled in.
+  std::vector<TruthRow> truth_rows(const Pipeline& pipeline) const;
+
+ private:
+  const Scenario& scenario_;
+  Engine engine_;
+  World world_;
+  Injector injector_;
+  std::vector<FaultSpec> faults_;
+  GroundTruth truth_;
+  SimBackend backend_;
+};
+
+}  // namespace bonescan

@@ -1,0 +1,174 @@
+#include "tools/run/truth_rows.h"
+
+#include "detectors/schedule/probe_scheduler.h"
+#include "model/fabric/ecmp_hash.h"
+#include "model/probe_path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bonescan {
+namespace {
+
+/// Per decision: one false alarm a fleet-day over 32,768 RNICs at a decision a second.
+constexpr double kBoundAlpha = 1.0 / (32'768.0 * 86'400.0);
+
+Layer layer_of(TruthLayer layer) {
+  switch (layer) {
+    case TruthLayer::kOverlay:
+      return Layer::kOverlay;
+    case TruthLayer::kUnderlay:
+      return Layer::kUnderlay;
+    case TruthLayer::kRnic:
+      return Layer::kRnic;
+    case TruthLayer::kAgent:
+      return Layer::kAgent;
+  }
+  return Layer::kUndetermined;
+}
+
+/// What the mechanism does to the paths it touches.
+Symptom symptom_of(const TruthRecord& record, const FaultSpec& fault) {
+  if (record.layer == TruthLayer::kRnic || fault.effects.front().kind == EffectKind::kLinkDelay) {
+    return Symptom::kLatency;
+  }
+  const bool flaps = fault.effects.front().kind == EffectKind::kPortFlap;
+  return record.loss_ratio >= 0.99 && !flaps ? Symptom::kUnreachable : Symptom::kLoss;
+}
+
+Component component_of(const TruthRecord& record, const World& world) {
+  if (record.rule) {
+    return {ComponentType::kRule,
+            world.open_flow().rule_name(*record.rule, world.options().overlay.vni)};
+  }
+  const std::string name = component_name(world.fabric(), record.component);
+  switch (record.component.kind) {
+    case RefKind::kCable:
+      return {ComponentType::kLink, name};
+    case RefKind::kRnic:
+      return {ComponentType::kRnic, name};
+    case RefKind::kSwitch:
+      return {ComponentType::kSwitch, name};
+    case RefKind::kAgent:
+      return {ComponentType::kAgent, name};
+    case RefKind::kOvs:
+      return {ComponentType::kBridge, world.open_flow().bridge_name(record.component.host())};
+    case RefKind::kHost:
+      break;
+  }
+  return {ComponentType::kHost, name};
+}
+
+/// A hash of the set of (pair, way) that cross each cable: equal hashes, equal sets.
+IdVector<CableId, std::uint64_t> crossing_signatures(const World& world,
+                                                     const EndpointMap& endpoints,
+                                                     const Pipeline& pipeline,
+                                                     std::uint64_t seed) {
+  IdVector<CableId, std::uint64_t> signatures(world.fabric().cable_count());
+  for (std::uint32_t p = 0; p < pipeline.pairs().size(); ++p) {
+    const Pair& ends = pipeline.pairs()[PairId(p)];
+    const ProbePath path = resolve_path(world,
+                                        {.source = endpoints.rnic(ends.source),
+                                         .target = endpoints.rnic(ends.target),
+                                         .source_port = probe_source_port(seed, ends)});
+    // A probe's outcome is the same wherever on its round trip it was lost.
+    std::uint64_t crossed[8];
+    std::size_t count = 0;
+    for (const LinkPath* way : {&path.request, &path.answer}) {
+      for (const LinkId link : way->span()) {
+        crossed[count++] = Fabric::cable_of(link).index();
+      }
+    }
+    std::sort(crossed, crossed + count);
+    const auto* end = std::unique(crossed, crossed + count);
+    for (const auto* cable = crossed; cable != end; ++cable) {
+      signatures[CableId(static_cast<std::uint32_t>(*cable))] += mix64(p + 1);
+    }
+  }
+  return signatures;
+}
+
+std::vector<std::string> equivalent_links(const IdVector<CableId, std::uint64_t>& signatures,
+                                          CableId truth,
+                                          const Fabric& fabric) {
+  std::vector<std::string> names;
+  for (std::uint32_t c = 0; c < signatures.size(); ++c) {
+    if (CableId(c) == truth || signatures[CableId(c)] == signatures[truth]) {
+      names.push_back("link " + fabric.cable_name(CableId(c)));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+double information_bound_s(double loss_ratio, double base_ratio, double probes_per_s, double alpha) {
+  const double q = std::min(loss_ratio, 1.0);
+  double divergence = q * std::log(q / base_ratio);
+  if (q < 1.0) {
+    divergence += (1.0 - q) * std::log((1.0 - q) / (1.0 - base_ratio));
+  }
+  return std::max(1.0, std::log(1.0 / alpha) / divergence) / probes_per_s;
+}
+
+std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
+                                      const std::vector<FaultSpec>& faults,
+                                      const World& world,
+                                      const EndpointMap& endpoints,
+                                      const Pipeline& pipeline,
+                                      const Scenario& scenario) {
+  std::vector<TruthRow> rows;
+  if (records.empty()) {
+    return rows;
+  }
+  const auto signatures =
+      crossing_signatures(world, endpoints, pipeline, scenario.pipeline.seed);
+  std::vector<Pair> probed(pipeline.pairs().begin(), pipeline.pairs().end());
+  std::sort(probed.begin(), probed.end());
+  const SkeletonSummary skeleton = pipeline.skeleton();
+  for (const TruthRecord& record : records) {
+    const FaultSpec& fault = faults[record.id];
+    const Component component = component_of(record, world);
+    TruthRow row{.id = record.id,
+                 .name = fault.name,
+                 .kind = fault.kind,
+                 .layer = layer_of(record.layer),
+                 .component_type = component.type,
+                 .component = component.name,
+                 .symptom = symptom_of(record, fault),
+                 .injected = record.injected,
+                 .ended = record.ended,
+                 .time_zero = record.time_zero,
+                 .visible = record.visible,
+                 .loss_ratio = record.loss_ratio,
+                 .latency_factor = record.latency_factor,
+                 .pairs = {},
+                 .equivalent = {}};
+    std::size_t probed_affected = 0;
+    for (const auto& [source, target] : record.affected) {
+      const auto from = endpoints.endpoint(source);
+      const auto to = endpoints.endpoint(target);
+      if (from && to) {
+        row.pairs.push_back({*from, *to});
+        probed_affected += std::binary_search(probed.begin(), probed.end(), row.pairs.back()) ? 1 : 0;
+      }
+    }
+    if (record.loss_ratio > 0.0 && probed_affected > 0 && skeleton.sweep_s > 0.0) {
+      const double probes_per_s = static_cast<double>(probed_affected) *
+                                  scenario.pipeline.probing.probes_per_visit / skeleton.sweep_s;
+      row.information_bound_s = information_bound_s(
+          record.loss_ratio, scenario.pipeline.loss.base_loss_ratio, probes_per_s, kBoundAlpha);
+    }
+    if (component.type == ComponentType::kLink) {
+      row.equivalent = equivalent_links(signatures, record.component.cable(), world.fabric());
+    } else {
+      row.equivalent = {fmt::format("{} {}", to_string(component.type), component.name)};
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace bonescan
