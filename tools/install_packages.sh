@@ -92,7 +92,9 @@ apt() {
 }
 
 install_missing() {
-  apt update && apt install -y --no-install-recommends "${missing[@]}"
+  # One broken source among many need not matter: what counts is the installation.
+  apt update || echo "packages: apt-get update failed" >&2
+  apt install -y --no-install-recommends "${missing[@]}"
 }
 
 echo "packages: installing ${missing[*]}"
