@@ -63,7 +63,7 @@ GroundTruth::GroundTruth(World& world,
                          std::uint8_t dscp)
     : world_(&world),
       faults_(&faults),
-      port_of_(std::move(port_of)),
+      port_of_(port_of),
       bytes_(bytes),
       dscp_(dscp),
       watches_(faults.size()) {}
@@ -88,11 +88,13 @@ void GroundTruth::begin(std::size_t fault) {
   watch.pairs = footprint(spec);
   watches_[fault] = std::move(watch);
   begun_.push_back(fault);
+  ++revision_;
   world_->engine().schedule(
       world_->engine().now(), EventPriority::kAnalysis, action<&GroundTruth::sample>(*this, fault));
 }
 
 void GroundTruth::end(std::size_t fault) {
+  ++revision_;
   watches_[fault]->active = false;
   watches_[fault]->record.ended = world_->engine().now();
 }
@@ -168,12 +170,17 @@ void GroundTruth::sample(std::uint64_t fault) {
   if (!watch.active) {
     return;
   }
+  auto& affected = watch.record.affected;
+  const std::size_t known = affected.size();
+  const bool had_time_zero = watch.record.time_zero.has_value();
   for (const auto& [source, target] : watch.pairs) {
     compare(watch, source, target);
   }
-  auto& affected = watch.record.affected;
   std::sort(affected.begin(), affected.end());
   affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
+  if (affected.size() != known || watch.record.time_zero.has_value() != had_time_zero) {
+    ++revision_;
+  }
   world_->engine().schedule(world_->engine().now() + watch.interval,
                             EventPriority::kAnalysis,
                             action<&GroundTruth::sample>(*this, fault));

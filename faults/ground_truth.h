@@ -13,7 +13,6 @@
 #include "model/world.h"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -46,7 +45,14 @@ struct TruthRecord {
 class GroundTruth final {
  public:
   /// The source port that a prober uses (or would use) for a directed pair.
-  using PortOf = std::function<std::uint16_t(RnicId, RnicId)>;
+  struct PortOf {
+    std::uint16_t (*call)(const void* subject, RnicId source, RnicId target) = nullptr;
+    const void* subject = nullptr;
+
+    std::uint16_t operator()(RnicId source, RnicId target) const {
+      return call(subject, source, target);
+    }
+  };
 
   /// Probes are compared at these packet sizes and class.
   GroundTruth(World& world,
@@ -60,6 +66,9 @@ class GroundTruth final {
 
   /// Records of faults that have begun, in order of beginning.
   std::vector<TruthRecord> records() const;
+
+  /// Grows whenever a record changes.
+  std::uint64_t revision() const { return revision_; }
 
  private:
   struct Watch {
@@ -83,6 +92,7 @@ class GroundTruth final {
   std::uint8_t dscp_;
   std::vector<std::optional<Watch>> watches_;
   std::vector<std::size_t> begun_;
+  std::uint64_t revision_ = 0;
 };
 
 }  // namespace bonescan

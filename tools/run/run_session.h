@@ -8,6 +8,7 @@
 #include "tools/evaluate/run_data.h"
 
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 namespace bonescan {

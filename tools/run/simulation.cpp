@@ -1,5 +1,6 @@
 #include "tools/run/simulation.h"
 
+#include "detectors/schedule/probe_scheduler.h"
 #include "sim/base/check.h"
 #include "tools/run/truth_rows.h"
 
@@ -26,12 +27,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulationOptions& option
       truth_(
           world_,
           faults_,
-          [this](RnicId source, RnicId target) {
-            const auto from = backend_.endpoints().endpoint(source);
-            const auto to = backend_.endpoints().endpoint(target);
-            return from && to ? probe_source_port(scenario_.pipeline.seed, {*from, *to})
-                              : std::uint16_t{0};
-          },
+          {.call = &Simulation::port_of, .subject = this},
           scenario.pipeline.probing.payload_bytes,
           scenario.pipeline.probing.dscp),
       backend_(world_, {.evaluation = options.evaluation, .threads = options.threads}) {
@@ -39,6 +35,14 @@ Simulation::Simulation(const Scenario& scenario, const SimulationOptions& option
   // The loader has resolved every component, so a refusal is a bug.
   BONESCAN_CHECK(injector_.schedule(faults_).has_value());
   injector_.schedule(scenario.confounders, scenario.duration);
+}
+
+std::uint16_t Simulation::port_of(const void* self, RnicId source, RnicId target) {
+  const auto& simulation = *static_cast<const Simulation*>(self);
+  const auto from = simulation.backend_.endpoints().endpoint(source);
+  const auto to = simulation.backend_.endpoints().endpoint(target);
+  return from && to ? probe_source_port(simulation.scenario_.pipeline.seed, {*from, *to})
+                    : std::uint16_t{0};
 }
 
 std::vector<TruthRow> Simulation::truth_rows(const Pipeline& pipeline) const {

@@ -37,10 +37,15 @@ class Simulation final {
 
   Engine& engine() { return engine_; }
 
+  /// Grows whenever truth_rows() would say something new.
+  std::uint64_t truth_revision() const { return truth_.revision(); }
+
   /// What is known of every fault that has begun, with scores' needs filled in.
   std::vector<TruthRow> truth_rows(const Pipeline& pipeline) const;
 
  private:
+  static std::uint16_t port_of(const void* self, RnicId source, RnicId target);
+
   const Scenario& scenario_;
   Engine engine_;
   World world_;

@@ -1,0 +1,66 @@
+#include "tools/bonescan/commands/command.h"
+
+#include "scenarios/schema/load_scenario.h"
+#include "tools/run/build_info.h"
+#include "tools/run/run_session.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace bonescan {
+namespace {
+
+enum ExitCode : int {
+  kUsage = 2,
+  kInternal = 3,
+  kEnvironment = 4,
+};
+
+std::string as_typed(int argc, const char* const* argv) {
+  std::string text = "bonescan";
+  for (int i = 1; i < argc; ++i) {
+    text += std::string(" ") + argv[i];
+  }
+  return text;
+}
+
+int failed(ExitCode code, const std::string& message) {
+  fmt::print(stderr, "bonescan: {}\n", message);
+  return code;
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  const BuildInfo build = build_info();
+  CLI::App app("bonescan: a digital twin and failure detector for RoCE training networks", "bonescan");
+  app.set_version_flag("--version", fmt::format("bonescan {} ({})", build.version, build.commit));
+  app.require_subcommand(1);
+  Invocation invocation;
+  invocation.command_line = as_typed(argc, argv);
+  add_check_command(app, invocation);
+  add_run_command(app, invocation);
+  add_replay_command(app, invocation);
+  add_score_command(app, invocation);
+  add_compare_command(app, invocation);
+  add_export_command(app, invocation);
+  add_explain_command(app, invocation);
+  add_report_command(app, invocation);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
+  try {
+    return invocation.chosen();
+  } catch (const ConfigError& error) {
+    return failed(kUsage, error.what());
+  } catch (const EnvironmentError& error) {
+    return failed(kEnvironment, error.what());
+  } catch (const std::exception& error) {
+    return failed(kInternal, fmt::format("internal error: {}", error.what()));
+  }
+}
+
+}  // namespace bonescan

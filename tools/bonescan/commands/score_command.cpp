@@ -1,0 +1,51 @@
+#include "tools/bonescan/commands/command.h"
+#include "tools/bonescan/commands/run_directory.h"
+#include "tools/report/report_json.h"
+#include "tools/report/table.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace bonescan {
+namespace {
+
+struct ScoreArguments {
+  std::vector<std::string> directories;
+  bool json = false;
+};
+
+int score(const ScoreArguments& arguments) {
+  Json all = Json::array();
+  for (const std::string& directory : arguments.directories) {
+    const ScoredRun scored = load_scored(directory);
+    if (arguments.json) {
+      all.push_back(report_json(scored.run, scored.evaluation));
+      continue;
+    }
+    if (arguments.directories.size() > 1) {
+      fmt::print("== {}\n", directory);
+    }
+    fmt::print("{}", report_table(scored.run, scored.evaluation));
+  }
+  if (arguments.json) {
+    // One run gives one report; several give a list.
+    fmt::print("{}", json_text(all.size() == 1 ? all.front() : all));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_score_command(CLI::App& app, Invocation& invocation) {
+  auto arguments = std::make_shared<ScoreArguments>();
+  CLI::App* command = app.add_subcommand("score", "Judge runs against what was really broken");
+  command->add_option("DIR", arguments->directories, "Run directories, interrupted ones too")
+      ->required();
+  command->add_flag("--json", arguments->json, "Print report.json instead of the table");
+  command->callback([arguments, &invocation] {
+    invocation.chosen = [arguments] { return score(*arguments); };
+  });
+}
+
+}  // namespace bonescan
