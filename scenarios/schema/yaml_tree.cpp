@@ -195,7 +195,7 @@ class TreeBuilder final : public YAML::EventHandler {
           path(),
           {"a key (one word)",
            "something else",
-           "write 'key: value'; in { } separate entries with commas"});
+           "write 'key: value'; close every [ and {, and put commas between entries"});
   }
 
   void add(YamlNode node) {
