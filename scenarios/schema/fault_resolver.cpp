@@ -100,6 +100,7 @@ class FaultResolver final {
                          const std::string& path,
                          const std::vector<RefKind>& kinds) const {
     std::vector<std::string_view> examples;
+    examples.reserve(kinds.size());
     for (const RefKind kind : kinds) {
       examples.push_back(example_of(kind));
     }
