@@ -23,6 +23,14 @@ Choices<RuleRole> rule_roles() {
           {"deliver", RuleRole::kDeliver}};
 }
 
+Choices<std::string> fault_kind_names() {
+  Choices<std::string> choices;
+  for (const FaultKindInfo& info : fault_kinds()) {
+    choices.emplace_back(info.name, info.name);
+  }
+  return choices;
+}
+
 Choices<EffectKind> effect_kinds() {
   Choices<EffectKind> choices;
   for (const EffectInfo& info : effect_infos()) {
@@ -107,10 +115,10 @@ KeyTable<FaultDraft> fault_table() {
   KeyTable<FaultDraft> table;
   table.text("name", {1, 100}, field(&FaultDraft::name), "Name of the fault, unique.").required();
   table
-      .text("kind",
-            {1, 100},
-            field(&FaultDraft::kind),
-            "A named kind; see the table of kinds below. Either this or `effects`.")
+      .choice("kind",
+              fault_kind_names(),
+              field(&FaultDraft::kind),
+              "A named kind; see the table of kinds below. Either this or `effects`.")
       .otherwise("required without `effects`");
   table.component("on", field(&FaultDraft::on), "The component that breaks.")
       .otherwise("required with `kind`; else `on` of the first effect");

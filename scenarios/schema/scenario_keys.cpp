@@ -1,8 +1,6 @@
 #include "scenarios/schema/scenario_keys.h"
 
-#include "detectors/shortterm/lof.h"
 #include "faults/fault_spec.h"
-#include "scenarios/schema/effect_info.h"
 
 #include <chrono>
 #include <limits>
@@ -16,8 +14,6 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
-
-using ScenarioTable = KeyTable<ScenarioDraft>;
 
 constexpr Range<Duration> kLatencyRange{nanoseconds(0), milliseconds(100)};
 constexpr Range<double> kShare{0.0, 1.0};
@@ -208,141 +204,6 @@ KeyTable<JobOptions> job_table() {
   return table;
 }
 
-void add_probing(ScenarioTable& table) {
-  const auto probing = [](auto member) {
-    return field(&Scenario::pipeline, &PipelineOptions::probing, member);
-  };
-  table.choice<PingListKind>(
-      "probing.list",
-      {{"full-mesh", PingListKind::kFullMesh}, {"same-rail", PingListKind::kSameRail}},
-      probing(&ProbingOptions::list),
-      "Who probes whom: everybody everybody, or only RNICs of the same rail.");
-  table.duration("probing.visit",
-                 {milliseconds(10), minutes(10)},
-                 probing(&ProbingOptions::visit),
-                 "Every RNIC visits one destination in each such period.");
-  table.count("probing.probes_per_visit",
-              {1, 100},
-              probing(&ProbingOptions::probes_per_visit),
-              "Probes sent in one visit. With `detection.configuration: paper` the default is 1.");
-  table.duration("probing.timeout",
-                 {microseconds(100), minutes(1)},
-                 probing(&ProbingOptions::timeout),
-                 "A probe without an answer for this long is lost.");
-  table.size("probing.payload",
-             {Bytes(0), Bytes(9000)},
-             probing(&ProbingOptions::payload_bytes),
-             "Payload of a probe.");
-  table.count("probing.dscp",
-              {0, 63},
-              probing(&ProbingOptions::dscp),
-              "DSCP of probes; the job's own class shares its queues.");
-}
-
-void add_windows(ScenarioTable& table) {
-  const auto window = [](auto member) {
-    return field(&Scenario::pipeline, &PipelineOptions::window, member);
-  };
-  const auto short_term = [](auto member) {
-    return field(&Scenario::pipeline, &PipelineOptions::short_term, member);
-  };
-  table.choice<DetectionConfiguration>(
-      "detection.configuration",
-      {{"bonescan", DetectionConfiguration::kBonescan}, {"paper", DetectionConfiguration::kPaper}},
-      field(&Scenario::pipeline, &PipelineOptions::configuration),
-      "`bonescan` is our detector, `paper` is SkeletonHunter as "
-      "published.");
-  table.duration("detection.window.length",
-                 {seconds(1), hours(1)},
-                 window(&WindowOptions::length),
-                 "Length of the windows whose features are compared.");
-  table.count("detection.window.history",
-              {2, kMaxHistory},
-              window(&WindowOptions::history),
-              "Non-empty windows remembered per pair.");
-  table.duration("detection.window.history_age",
-                 {seconds(1), hours(24)},
-                 window(&WindowOptions::history_age),
-                 "A history may be this old.");
-  table.count("detection.window.history_sweeps",
-              {1, 1000},
-              window(&WindowOptions::history_sweeps),
-              "A history may also be as old as this many sweeps over all destinations.");
-  table.duration("detection.window.cold_after",
-                 {milliseconds(1), hours(1)},
-                 window(&WindowOptions::cold_after),
-                 "After a longer silence of a pair its first probe counts for loss only, because "
-                 "the flow was evicted.");
-  table.count("detection.short_term.neighbours",
-              {1, kMaxHistory - 1},
-              short_term(&ShortTermOptions::neighbours),
-              "k of the local outlier factor; less than `detection.window.history`.");
-  table.number("detection.short_term.distance_floor",
-               {0.0, 10.0},
-               short_term(&ShortTermOptions::distance_floor),
-               "Least distance between two windows, in scaled features.");
-  table.number("detection.short_term.threshold",
-               {1.0, 1000.0},
-               short_term(&ShortTermOptions::threshold),
-               "A local outlier factor above this is anomalous; about 1 is normal.");
-  table.number("detection.short_term.minimum_factor",
-               {0.0, 100.0},
-               short_term(&ShortTermOptions::minimum_factor),
-               "The minimum RTT of an anomalous window exceeds the usual minimum by this factor.");
-}
-
-void add_judgement(ScenarioTable& table) {
-  const auto loss = [](auto member) {
-    return field(&Scenario::pipeline, &PipelineOptions::loss, member);
-  };
-  const auto localize = [](auto member) {
-    return field(&Scenario::pipeline, &PipelineOptions::localize, member);
-  };
-  const auto incident = [](auto member) {
-    return field(&Scenario::pipeline, &PipelineOptions::incident, member);
-  };
-  table.count("detection.loss.consecutive",
-              {1, 1000},
-              loss(&LossOptions::consecutive),
-              "So many lost probes of one pair in a row make it unreachable.");
-  table.ratio("detection.loss.base_loss_ratio",
-              {1e-9, 0.5},
-              loss(&LossOptions::base_loss_ratio),
-              "Loss that the detector expects where nothing is wrong.");
-  table.duration("detection.loss.pool_window",
-                 {seconds(1), hours(1)},
-                 loss(&LossOptions::pool_window),
-                 "Visits with loss are looked at together for this long.");
-  table.number("detection.loss.open_llr",
-               {0.0, 1000.0},
-               loss(&LossOptions::open_llr),
-               "Evidence (log-likelihood ratio, in nats) that accuses a link.");
-  table.count("detection.localize.walks_per_round",
-              {0, 10'000},
-              localize(&LocalizeOptions::walks_per_round),
-              "Overlay walks asked for per visit period.");
-  table.count("detection.localize.dumps_per_round",
-              {0, 10'000},
-              localize(&LocalizeOptions::dumps_per_round),
-              "Flow-table dumps asked for per visit period.");
-  table.ratio("detection.localize.latency_hit_ratio",
-              kShare,
-              localize(&LocalizeOptions::latency_hit_ratio),
-              "Share of a link's pairs that must be late to accuse it.");
-  table.number("detection.localize.tie_nats",
-               {0.0, 1000.0},
-               localize(&LocalizeOptions::tie_nats),
-               "Links this close to the most likely one are reported with it.");
-  table.duration("detection.incident.merge_gap",
-                 {nanoseconds(0), hours(24)},
-                 incident(&IncidentOptions::merge_gap),
-                 "Symptoms of one component with a shorter gap are one incident.");
-  table.duration("detection.incident.close_after",
-                 {milliseconds(1), hours(24)},
-                 incident(&IncidentOptions::close_after),
-                 "An incident without a symptom for this long, and for one sweep, is closed.");
-}
-
 void add_confounders(ScenarioTable& table) {
   const auto confounders = [](auto member) { return field(&Scenario::confounders, member); };
   table
@@ -394,9 +255,7 @@ ScenarioTable make_scenario_table() {
             field(&Scenario::jobs),
             "Training jobs, placed on the hosts in this order.")
       .required();
-  add_probing(table);
-  add_windows(table);
-  add_judgement(table);
+  add_detection_keys(table);
   add_confounders(table);
   table.list("faults",
              {0, 1000},
@@ -408,9 +267,9 @@ ScenarioTable make_scenario_table() {
 
 }  // namespace
 
-const KeyTable<ScenarioDraft>& scenario_table() {
-  static const KeyTable<ScenarioDraft> kTable = make_scenario_table();
-  return kTable;
+const ScenarioTable& scenario_table() {
+  static const ScenarioTable table = make_scenario_table();
+  return table;
 }
 
 }  // namespace bonescan

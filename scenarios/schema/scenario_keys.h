@@ -39,7 +39,12 @@ struct ScenarioDraft : Scenario {
   std::vector<FaultDraft> fault_drafts;
 };
 
-const KeyTable<ScenarioDraft>& scenario_table();
+using ScenarioTable = KeyTable<ScenarioDraft>;
+
+const ScenarioTable& scenario_table();
+
+/// The part of it below `probing` and `detection`.
+void add_detection_keys(ScenarioTable& table);
 
 /// The part of it below `faults[]`.
 KeyTable<FaultDraft> fault_table();

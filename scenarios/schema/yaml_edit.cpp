@@ -105,7 +105,7 @@ void move_to(const Position& at, YamlNode& node) {
 
 YamlNode setting_value(std::string_view text, const Position& at) {
   check_utf8_text(text, at.source);
-  YamlNode value{.kind = YamlNode::Kind::kScalar, .at = at, .text = std::string(text)};
+  YamlNode value = make_node(YamlNode::Kind::kScalar, at, std::string(text));
   if (text.empty()) {
     value.kind = YamlNode::Kind::kNull;
   } else if (std::string_view("[{\"'").find(text.front()) != std::string_view::npos) {

@@ -73,7 +73,8 @@ class TreeBuilder final : public YAML::EventHandler {
     reject_anchor(mark, anchor);
     // An absent value has no place of its own: the parser reports the token after it.
     const bool is_value = !open_.empty() && open_.back().key;
-    add({.at = is_value ? open_.back().key->at : position_of(mark, source_)});
+    add(make_node(YamlNode::Kind::kNull,
+                  is_value ? open_.back().key->at : position_of(mark, source_)));
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
@@ -89,7 +90,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (tag == "!") {
       reject_open_quote(mark);
     }
-    add({.kind = YamlNode::Kind::kScalar, .at = position_of(mark, source_), .text = value});
+    add(make_node(YamlNode::Kind::kScalar, position_of(mark, source_), value));
   }
 
   void OnSequenceStart(const YAML::Mark& mark,
@@ -177,7 +178,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (expects_key()) {
       reject_complex_key(at);
     }
-    open_.push_back({.node = {.kind = kind, .at = at}, .key = std::nullopt, .known = {}});
+    open_.push_back({.node = make_node(kind, at), .key = std::nullopt, .known = {}});
   }
 
   void close() {
@@ -195,7 +196,7 @@ class TreeBuilder final : public YAML::EventHandler {
           path(),
           {"a key (one word)",
            "something else",
-           "write 'key: value'; in { } separate entries with commas"});
+           "write 'key: value'; close every [ and {, and put commas between entries"});
   }
 
   void add(YamlNode node) {
@@ -301,6 +302,14 @@ YamlEntry* YamlNode::find(std::string_view key) {
   return const_cast<YamlEntry*>(std::as_const(*this).find(key));
 }
 
+YamlNode make_node(YamlNode::Kind kind, Position at, std::string text) {
+  YamlNode node;
+  node.kind = kind;
+  node.at = std::move(at);
+  node.text = std::move(text);
+  return node;
+}
+
 std::string describe(const YamlNode& node) {
   switch (node.kind) {
     case YamlNode::Kind::kScalar:
@@ -315,7 +324,7 @@ std::string describe(const YamlNode& node) {
   return "nothing";
 }
 
-YamlNode parse_yaml_tree(std::string_view text, Source source) {
+YamlNode parse_yaml_tree(std::string_view text, const Source& source) {
   YamlNode root = parse(text, source);
   const Position start{source, 1, 1};
   if (root.kind == YamlNode::Kind::kNull) {
@@ -333,7 +342,7 @@ YamlNode parse_yaml_tree(std::string_view text, Source source) {
   return root;
 }
 
-YamlNode parse_yaml_value(std::string_view text, Source source) {
+YamlNode parse_yaml_value(std::string_view text, const Source& source) {
   return parse(text, source);
 }
 

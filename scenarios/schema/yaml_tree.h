@@ -30,10 +30,10 @@ struct YamlNode {
   };
 
   Kind kind = Kind::kNull;
-  Position at{};
-  std::string text{};                ///< kScalar
-  std::vector<YamlEntry> entries{};  ///< kMap, in the order of the file
-  std::vector<YamlNode> items{};     ///< kList
+  Position at;
+  std::string text;                ///< kScalar
+  std::vector<YamlEntry> entries;  ///< kMap, in the order of the file
+  std::vector<YamlNode> items;     ///< kList
 
   /// nullptr if this is no map, or has no such key.
   const YamlEntry* find(std::string_view key) const;
@@ -46,15 +46,17 @@ struct YamlEntry {
   YamlNode value;
 };
 
+YamlNode make_node(YamlNode::Kind kind, Position at, std::string text = {});
+
 /// What a value is, for messages: "'30'", "a map", "a list", "nothing".
 std::string describe(const YamlNode& node);
 
 /// A whole file, whose root must be a map.
 /// @throws ConfigError
-YamlNode parse_yaml_tree(std::string_view text, std::shared_ptr<const std::string> source);
+YamlNode parse_yaml_tree(std::string_view text, const std::shared_ptr<const std::string>& source);
 
 /// One value of any kind, as in "[1, 2]".
 /// @throws ConfigError
-YamlNode parse_yaml_value(std::string_view text, std::shared_ptr<const std::string> source);
+YamlNode parse_yaml_value(std::string_view text, const std::shared_ptr<const std::string>& source);
 
 }  // namespace bonescan

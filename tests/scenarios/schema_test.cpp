@@ -1,0 +1,236 @@
+// The documented schema and the accepted one are the same.
+#include "scenarios/schema/load_scenario.h"
+#include "scenarios/schema/schema_markdown.h"
+#include "scenarios/schema/yaml_tree.h"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace bonescan {
+namespace {
+
+const std::string kFolder = std::string(BONESCAN_SOURCE_DIR) + "/scenarios/";
+
+/// A valid scenario with every key there is.
+constexpr std::string_view kEveryKey = R"yaml(
+name: every key
+description: All of them.
+duration: 30min
+seed: 7
+fabric:
+  preset: rail-optimized
+  segments: 2
+  hosts_per_segment: 2
+  rails: 8
+  aggregation_switches: 2
+  link: {rate: 400Gbps}
+  convergence: 800ms
+overlay:
+  ovs:
+    max_idle: 10s
+    max_revalidator: 500ms
+    counter_refresh: 1s
+    offloaded_stats_delay: 2s
+    reoffload: on_upcall
+  vxlan: {port: 4789, vni: 100}
+  slow_path: 52us
+  upcall: 400us
+latency:
+  endpoints: 9.6us
+  access_link: 600ns
+  fabric_link: 750ns
+  jitter_sigma: 0.04
+  spike_ratio: 0.1%
+  spike_mean: 20us
+  load_queue_mean: 2us
+  base_loss_ratio: 2e-6
+jobs:
+  - name: pretrain
+    gpus: 32
+    parallelism: {tp: 8, pp: 2, dp: 2}
+    step: {time: 8s, jitter: 3%, microbatches: 16, burst_share: 20%, stage_offset: 500ms}
+    start: {at: 0s, ready_spread: 2min}
+probing: {list: full-mesh, visit: 1s, probes_per_visit: 5, timeout: 500ms, payload: 1KiB, dscp: 26}
+detection:
+  configuration: bonescan
+  window: {length: 30s, history: 10, history_age: 5min, history_sweeps: 12, cold_after: 10s}
+  short_term: {neighbours: 5, distance_floor: 0.05, threshold: 4, minimum_factor: 1.25}
+  loss: {consecutive: 4, base_loss_ratio: 1e-5, pool_window: 60s, open_llr: 14}
+  localize: {walks_per_round: 16, dumps_per_round: 4, latency_hit_ratio: 60%, tie_nats: 1}
+  incident: {merge_gap: 60s, close_after: 90s}
+confounders:
+  file: confounders/default.yaml
+  late_starts: {share: 5%, delay: 4min}
+  agent_crashes: {count: 1, down: 40s}
+  congestion: {per_minute: 1, length: 4s, queue: 15us}
+faults:
+  - {name: a, kind: crc-error, on: "link(tor-0.0, agg-1)", at: 1min, for: 1min, direction: up, loss: 2%
+}
+  - {name: b, kind: rnic-port-flapping, on: host-0.00/rnic-0, at: 1min, down: 2s, up: 8s}
+  - {name: c, kind: overlay-loop, on: host-0.00/rnic-0, at: 1min, rule: encap, to: host-1.00/rnic-0}
+  - name: d
+    at: 2min
+    effects:
+      - effect: link.loss
+        on: link(host-0.00/rnic-0, tor-0.0)
+        direction: down
+        ratio: 10%
+        min_packet: 1000B
+        max_packet: 4KiB
+        dscp: 26
+        flow_share: 50%
+      - {effect: link.delay, on: "link(tor-0.0, agg-1)", delay: 5us}
+      - {effect: port.flap, on: "link(tor-0.0, agg-1)", down: 1s, up: 2s}
+      - {effect: rule.alter, on: host-0.00/rnic-1, rule: encap, to: host-1.00/rnic-1, alteration: drop}
+)yaml";
+
+constexpr std::string_view kSmallest = R"(
+name: smallest
+duration: 30min
+jobs:
+  - {gpus: 512, parallelism: {tp: 8, pp: 8, dp: 8}}
+)";
+
+/// "faults[].at" for every value of the tree that is no section.
+void collect_paths(const YamlNode& node, const std::string& path, std::set<std::string>& paths) {
+  if (node.kind != YamlNode::Kind::kMap) {
+    paths.insert(path);
+  }
+  for (const YamlEntry& entry : node.entries) {
+    collect_paths(entry.value, path.empty() ? entry.key : path + "." + entry.key, paths);
+  }
+  for (const YamlNode& item : node.items) {
+    collect_paths(item, path + "[]", paths);
+  }
+  std::erase_if(paths, [](const std::string& known) { return known.ends_with("[]"); });
+}
+
+std::set<std::string> schema_paths() {
+  std::set<std::string> paths;
+  for (const SchemaKey& key : schema_keys()) {
+    EXPECT_TRUE(paths.insert(key.path).second) << key.path << " is declared twice";
+  }
+  return paths;
+}
+
+std::string read_all(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// A key of a job or of the whole, which can be set without regard to others.
+bool stands_alone(const SchemaKey& key) {
+  return !key.path.starts_with("faults") && key.path != "confounders.file" && key.path != "jobs";
+}
+
+std::string set_key(const SchemaKey& key, const std::string& value) {
+  std::string path = key.path;
+  if (const std::size_t list = path.find("[]"); list != std::string::npos) {
+    path.insert(list + 1, "0");
+  }
+  return path + "=" + value;
+}
+
+Scenario smallest_with(const std::string& setting) {
+  const std::vector<std::string> settings = {setting};
+  return parse_scenario(kSmallest, kFolder + "smallest.yaml", settings);
+}
+
+TEST(Schema, HasEveryKeyThatIsAcceptedAndNoOther) {
+  const std::string file = kFolder + "every_key.yaml";
+  ASSERT_NO_THROW(parse_scenario(kEveryKey, file));
+  std::set<std::string> used;
+  collect_paths(parse_yaml_tree(kEveryKey, nullptr), "", used);
+  EXPECT_EQ(used, schema_paths());
+}
+
+TEST(Schema, SaysSomethingAboutEveryKey) {
+  for (const SchemaKey& key : schema_keys()) {
+    SCOPED_TRACE(key.path);
+    EXPECT_FALSE(key.type.empty());
+    EXPECT_FALSE(key.fallback.empty());
+    EXPECT_TRUE(key.meaning.ends_with('.'));
+    const bool unbounded = key.type.starts_with("one of") || key.type == "component";
+    EXPECT_EQ(key.range.empty(), unbounded);
+  }
+}
+
+TEST(Schema, DocumentsDefaultsThatAreAccepted) {
+  for (const SchemaKey& key : schema_keys()) {
+    if (stands_alone(key) && key.fallback != "required" && !key.path.starts_with("jobs[].par")) {
+      SCOPED_TRACE(key.path);
+      EXPECT_NO_THROW(smallest_with(set_key(key, key.fallback)));
+    }
+  }
+}
+
+TEST(Schema, DocumentsChoicesThatAreAccepted) {
+  for (const SchemaKey& key : schema_keys()) {
+    if (!stands_alone(key) || !key.type.starts_with("one of ")) {
+      continue;
+    }
+    std::istringstream words(key.type.substr(std::string("one of ").size()));
+    for (std::string word; words >> word;) {
+      if (word != "|") {
+        EXPECT_NO_THROW(smallest_with(set_key(key, word))) << key.path << " " << word;
+      }
+    }
+  }
+}
+
+TEST(Schema, KeepsItsRanges) {
+  const std::vector<std::pair<std::string, std::string>> beyond = {{"count", "-1"},
+                                                                   {"number", "-0.001"},
+                                                                   {"ratio", "-1%"},
+                                                                   {"duration", "-1ns"},
+                                                                   {"rate", "-1bps"},
+                                                                   {"size", "-1B"}};
+  std::size_t tried = 0;
+  for (const SchemaKey& key : schema_keys()) {
+    for (const auto& [type, value] : beyond) {
+      if (stands_alone(key) && key.type == type) {
+        ++tried;
+        try {
+          smallest_with(set_key(key, value));
+          ADD_FAILURE() << key.path << " accepts " << value;
+        } catch (const ConfigError& error) {
+          EXPECT_THAT(error.what(), testing::HasSubstr("hint: the least is ")) << key.path;
+        }
+      }
+    }
+  }
+  EXPECT_GT(tried, 50u);
+}
+
+TEST(SchemaDocument, IsWhatTheTablesSay) {
+  const std::string committed = read_all(kFolder + "SCHEMA.md");
+  const std::string generated = schema_markdown();
+  const auto differ = std::ranges::mismatch(committed, generated).in2 - generated.begin();
+  // Not EXPECT_EQ: it would print both documents.
+  EXPECT_TRUE(committed == generated)
+      << "SCHEMA.md is not what schema_markdown() writes from here on:\n"
+      << generated.substr(static_cast<std::size_t>(differ), 200);
+}
+
+TEST(SchemaDocument, HasOneRowPerKeyAndNoOther) {
+  std::set<std::string> rows;
+  std::istringstream lines(read_all(kFolder + "SCHEMA.md"));
+  bool in_keys = false;
+  for (std::string line; std::getline(lines, line);) {
+    in_keys = line.starts_with("| Key |") || (in_keys && line.starts_with("|"));
+    if (in_keys && line.starts_with("| `")) {
+      const std::size_t end = line.find('`', 3);
+      EXPECT_TRUE(rows.insert(line.substr(3, end - 3)).second) << line;
+    }
+  }
+  EXPECT_EQ(rows, schema_paths());
+}
+
+}  // namespace
+}  // namespace bonescan
