@@ -22,20 +22,29 @@ void remove(Megaflow& flow) {
   flow.idle_due = kNever;
 }
 
+/// The sweep at idle_due deletes the eswitch entry, unless its last counter read proves it alive.
 void age_out(Megaflow& flow, const FlowClocks& clocks) {
-  if (clocks.options.reoffload == Reoffload::kOnUpcall) {
-    remove(flow);
+  const Time at = flow.idle_due;
+  const bool readable = clocks.refreshes.regular(at, at);
+  if (readable && flow.unreported != kNever) {
+    set_unreported(flow, clocks, kNever);
+    set_used(flow, clocks, at);
     return;
   }
-  // The software entry has seen no packet of its own yet; it gets the grace of late counters.
-  flow.place = FlowPlace::kSoftware;
-  set_unreported(flow, clocks, kNever);
-  set_used(flow, clocks, flow.used + clocks.options.offloaded_stats_delay);
+  const bool still_coming = !readable && flow.last_hit >= at - clocks.sweeps.period();
+  if (still_coming && clocks.options.reoffload == Reoffload::kNever) {
+    flow.place = FlowPlace::kSoftware;
+    set_unreported(flow, clocks, kNever);
+    set_used(flow, clocks, at);
+    return;
+  }
+  remove(flow);
 }
 
 void install(Megaflow& flow, const FlowClocks& clocks, Time now) {
   flow.place = FlowPlace::kOffloaded;
   flow.installed = now;
+  flow.last_hit = now;
   set_used(flow, clocks, now);
   set_unreported(flow, clocks, kNever);
 }
@@ -43,12 +52,13 @@ void install(Megaflow& flow, const FlowClocks& clocks, Time now) {
 }  // namespace
 
 void settle(Megaflow& flow, const FlowClocks& clocks, Time now) {
-  if (flow.place == FlowPlace::kOffloaded) {
-    if (flow.refresh_due <= now && flow.refresh_due <= flow.idle_due) {
-      set_used(flow, clocks, flow.refresh_due);
+  // A reprieve by the last counter read can be followed by one more ageing, not by more.
+  while (flow.place == FlowPlace::kOffloaded && std::min(flow.refresh_due, flow.idle_due) <= now) {
+    if (flow.refresh_due <= flow.idle_due) {
+      const Time refresh = flow.refresh_due;
       set_unreported(flow, clocks, kNever);
-    }
-    if (flow.idle_due <= now) {
+      set_used(flow, clocks, refresh);
+    } else {
       age_out(flow, clocks);
     }
   }
@@ -80,6 +90,7 @@ FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now) {
       set_used(flow, clocks, now);
       break;
   }
+  flow.last_hit = now;
   ++flow.hits;
   return found;
 }
@@ -94,6 +105,7 @@ void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time 
         set_used(flow, clocks, refreshed);
       }
       set_unreported(flow, clocks, to > flow.used ? to : kNever);
+      flow.last_hit = to;
       return;
     }
     const Time refresh = clocks.refreshes.at_or_after(std::max(flow.used + Duration(1), from));
@@ -101,6 +113,7 @@ void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time 
       if (flow.unreported == kNever && to > flow.used) {
         set_unreported(flow, clocks, std::max(flow.used + Duration(1), from));
       }
+      flow.last_hit = to;
       return;
     }
     if (refresh <= flow.idle_due) {
@@ -109,12 +122,14 @@ void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time 
       continue;
     }
     const Time aged = flow.idle_due;
+    flow.last_hit = aged;
     age_out(flow, clocks);
     if (flow.place == FlowPlace::kAbsent) {
       install(flow, clocks, aged);
     }
   }
   set_used(flow, clocks, to);
+  flow.last_hit = to;
 }
 
 void lose_offload(Megaflow& flow, const FlowClocks& clocks, Time now) {

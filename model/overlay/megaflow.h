@@ -5,10 +5,12 @@
 // after the last packet; settle() carries it forward to any later moment:
 //
 //   absent --packet--> upcall: installed and offloaded
-//   offloaded --counters say idle for max_idle, at a sweep--> aged out of the eswitch; then
-//       reoffload = never:      the software megaflow stays, and is swept when no packet meets it
-//                               within offloaded_stats_delay; packets that do take the slow path
-//       reoffload = on_upcall:  the megaflow is deleted as well (stock OVS)
+//   offloaded --counters say idle for max_idle, at a sweep--> the eswitch entry is deleted.  Deleting
+//       reads the counter a last time, so a hit that no refresh has reported yet keeps the entry.
+//       Was the flow silent, the megaflow goes with it: absent.  If packets were still coming (the
+//       counter is frozen, and the last read was stale too), they now meet the software megaflow:
+//       reoffload = never:      it stays, and they take the slow path for as long as they come
+//       reoffload = on_upcall:  it is deleted as well (stock OVS), and the next packet installs anew
 //   software --no packet for max_idle, at a sweep--> absent
 //
 // "Counters say" is the point: an offloaded flow is hit in hardware, and OVS learns of it only at
@@ -41,6 +43,7 @@ struct FlowClocks {
 struct Megaflow {
   Time installed;            ///< last install
   Time used;                 ///< last use that OVS knows of
+  Time last_hit;             ///< last packet
   Time unreported = kNever;  ///< first hardware hit that no refresh has reported yet
   // The next moments at which the state can change by itself, cached so that a hit needs no
   // division.
@@ -63,6 +66,7 @@ FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now);
 inline FlowPlace hit(Megaflow& flow, const FlowClocks& clocks, Time now) {
   if (flow.place == FlowPlace::kOffloaded && flow.unreported != kNever && now < flow.refresh_due &&
       now < flow.idle_due) [[likely]] {
+    flow.last_hit = now;
     ++flow.hits;
     return FlowPlace::kOffloaded;
   }

@@ -8,7 +8,7 @@
 namespace bonescan {
 
 enum class Reoffload : std::uint8_t {
-  kNever,     ///< offloads only at install: an aged-out eswitch entry leaves the software megaflow
+  kNever,     ///< offloads only at install: an active flow whose entry is aged out stays in software
   kOnUpcall,  ///< stock OVS: ageing deletes the whole megaflow, the next packet installs it anew
 };
 
@@ -16,8 +16,6 @@ struct OverlayOptions {
   Duration max_idle = std::chrono::seconds(10);               ///< OVS other_config:max-idle
   Duration max_revalidator = std::chrono::milliseconds(500);  ///< OVS other_config:max-revalidator
   Duration counter_refresh = std::chrono::seconds(1);  ///< mlx5 polls flow counters every 1,000 ms
-  /// Grace of a software megaflow whose eswitch entry was aged out (OVS offloaded-stats-delay).
-  Duration offloaded_stats_delay = std::chrono::seconds(2);
   Reoffload reoffload = Reoffload::kNever;
   std::uint16_t vxlan_port = 4789;
   std::uint32_t vni = 100;

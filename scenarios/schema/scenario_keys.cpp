@@ -91,11 +91,6 @@ void add_overlay(ScenarioTable& table) {
                  period,
                  overlay(&OverlayOptions::counter_refresh),
                  "How often the RNIC driver reads the counters of offloaded flows.");
-  table.duration("overlay.ovs.offloaded_stats_delay",
-                 {nanoseconds(0), hours(1)},
-                 overlay(&OverlayOptions::offloaded_stats_delay),
-                 "Open vSwitch other_config:offloaded-stats-delay: grace for counters that arrive "
-                 "late.");
   table.choice<Reoffload>(
       "overlay.ovs.reoffload",
       {{"never", Reoffload::kNever}, {"on_upcall", Reoffload::kOnUpcall}},

@@ -34,7 +34,6 @@ overlay:
     max_idle: 10s
     max_revalidator: 500ms
     counter_refresh: 1s
-    offloaded_stats_delay: 2s
     reoffload: on_upcall
   vxlan: {port: 4789, vni: 100}
   slow_path: 52us
