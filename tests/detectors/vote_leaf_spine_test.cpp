@@ -58,8 +58,11 @@ TopOne top_one(const GrayCase& c, std::uint64_t seeds) {
   const LeafSpine fabric = world();
   UnderlayVote vote({});
   TopOne hits;
+  std::vector<TracedPath> paths;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const std::vector<TracedPath> paths = fabric.all_paths(seed);
+    if (seed % 20 == 1) {  // ten draws of the ECMP paths, twenty faults on each
+      paths = fabric.all_paths(seed);
+    }
     const PathHop gray =
         c.fabric_only ? random_fabric_link(fabric, seed, 0) : random_link(fabric, seed);
     const std::vector<PathEvidence> evidence =
@@ -77,8 +80,8 @@ TopOne top_one(const GrayCase& c, std::uint64_t seeds) {
 TEST(VoteLeafSpine, LikelihoodNamesTheGrayLinkMoreOftenThanTheCount) {
   // Bounds with room (two standard errors) below the printed rates.
   const GrayCase cases[] = {
-      {"0.3 % on a fabric link, base 1e-5", 10, 3e-3, 1e-5, true, 0.93},
-      {"0.5 % on any link, base 100 times what is assumed", 10, 5e-3, 1e-3, false, 0.80},
+      {"0.3 % on a fabric link, base 1e-5", 10, 3e-3, 1e-5, true, 0.91},
+      {"0.5 % on any link, base 100 times what is assumed", 10, 5e-3, 1e-3, false, 0.78},
       {"0.4 % on any link, base 30 times what is assumed", 10, 4e-3, 3e-4, false, 0.84},
   };
   for (const GrayCase& c : cases) {

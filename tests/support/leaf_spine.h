@@ -6,6 +6,7 @@
 #include "detectors/localize/underlay_vote.h"
 #include "sim/base/rng_stream.h"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -94,7 +95,24 @@ inline double bad_ratio(const TracedPath& path,
   return 1.0 - good;
 }
 
-/// `trials` draws a path; PairId is the index of the path.  The paths must outlive the evidence.
+/// Binomial quantile: one uniform number gives one count, and a higher ratio never gives a lower
+/// one.
+inline std::uint32_t binomial_quantile(double u, std::uint32_t trials, double ratio) {
+  if (ratio >= 1.0) {
+    return trials;
+  }
+  double mass = std::pow(1.0 - ratio, trials);
+  double below = mass;
+  std::uint32_t count = 0;
+  while (u >= below && count < trials) {
+    mass *= ratio / (1.0 - ratio) * (trials - count) / (count + 1);
+    below += mass;
+    ++count;
+  }
+  return count;
+}
+
+/// `trials` probes a path; PairId is the index of the path.  The paths must outlive the evidence.
 inline std::vector<PathEvidence> draw_evidence(const std::vector<TracedPath>& paths,
                                                std::uint32_t trials,
                                                double base,
@@ -103,12 +121,8 @@ inline std::vector<PathEvidence> draw_evidence(const std::vector<TracedPath>& pa
   std::vector<PathEvidence> evidence;
   evidence.reserve(paths.size());
   for (std::uint32_t i = 0; i < paths.size(); ++i) {
-    const double ratio = bad_ratio(paths[i], base, broken);
-    const RngStream draws(seed, Purpose::kProbe, i);
-    std::uint32_t bad = 0;
-    for (std::uint32_t n = 0; n < trials; ++n) {
-      bad += draws.open01_at(n) < ratio ? 1 : 0;
-    }
+    const double u = RngStream(seed, Purpose::kProbe, i).open01_at(0);
+    const std::uint32_t bad = binomial_quantile(u, trials, bad_ratio(paths[i], base, broken));
     evidence.push_back({&paths[i], trials, bad, PairId(i)});
   }
   return evidence;
