@@ -70,6 +70,9 @@ TEST(MatchOneToOne, PrefersMoreMatchesToEarlierOnes) {
       {"a tie goes to the right place",
        {option(0, 0, 10), option(0, 1, 20, true), option(1, 0, 5, true), option(1, 1, 15)},
        {1, 0}},
+      {"a tie goes to the right place, the other way round",
+       {option(0, 0, 10, true), option(0, 1, 20), option(1, 0, 5), option(1, 1, 15, true)},
+       {0, 1}},
       {"placing never beats time", {option(0, 0, 3), option(0, 1, 4, true)}, {0, std::nullopt}},
   };
   for (const Case& c : cases) {

@@ -9,13 +9,16 @@
 namespace bonescan {
 namespace {
 
-nlohmann::json golden() {
+/// The rows of one table; a copy, because a loop would not keep the whole document alive.
+nlohmann::json golden(const char* table) {
   std::ifstream file(BONESCAN_SOURCE_DIR "/tests/golden/eval/intervals.json");
-  return nlohmann::json::parse(file);
+  nlohmann::json rows = nlohmann::json::parse(file).at(table);
+  EXPECT_GE(rows.size(), 5U);
+  return rows;
 }
 
 TEST(Statistics, WilsonEqualsTheGolden) {
-  for (const auto& row : golden().at("wilson")) {
+  for (const auto& row : golden("wilson")) {
     SCOPED_TRACE(row.dump());
     const auto interval = wilson_interval(row[0], row[1]);
     ASSERT_TRUE(interval);
@@ -25,7 +28,7 @@ TEST(Statistics, WilsonEqualsTheGolden) {
 }
 
 TEST(Statistics, ClopperPearsonEqualsTheGolden) {
-  for (const auto& row : golden().at("cp")) {
+  for (const auto& row : golden("cp")) {
     SCOPED_TRACE(row.dump());
     const auto interval = clopper_pearson_interval(row[0], row[1]);
     ASSERT_TRUE(interval);
@@ -35,7 +38,7 @@ TEST(Statistics, ClopperPearsonEqualsTheGolden) {
 }
 
 TEST(Statistics, McNemarEqualsTheGolden) {
-  for (const auto& row : golden().at("mcnemar")) {
+  for (const auto& row : golden("mcnemar")) {
     SCOPED_TRACE(row.dump());
     EXPECT_NEAR(mcnemar_exact_p(row[0], row[1]), row[2].get<double>(), 1e-9);
     EXPECT_NEAR(mcnemar_exact_p(row[1], row[0]), row[2].get<double>(), 1e-9);

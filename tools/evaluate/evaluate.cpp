@@ -40,10 +40,6 @@ struct Delays {
   }
 };
 
-bool is_decided(const FaultOutcome& outcome) {
-  return outcome.status == FaultStatus::kDetected || outcome.status == FaultStatus::kMissed;
-}
-
 StratumScore score_stratum(const std::string& name,
                            const std::vector<std::size_t>& members,
                            const RunData& run,
@@ -72,7 +68,7 @@ std::vector<StratumScore> score_strata(const RunData& run,
                                        NameOf name_of) {
   std::map<std::string, std::vector<std::size_t>> members;
   for (std::size_t f = 0; f < run.truth.size(); ++f) {
-    if (is_decided(evaluation.faults[f])) {
+    if (is_decided(evaluation.faults[f].status)) {
       members[std::string(name_of(run.truth[f]))].push_back(f);
     }
   }
@@ -89,7 +85,7 @@ void count_faults(const RunData& run, const Evaluation& evaluation, DetectionSco
   for (std::size_t f = 0; f < run.truth.size(); ++f) {
     const FaultOutcome& outcome = evaluation.faults[f];
     score.undecided += outcome.status == FaultStatus::kUndecided ? 1 : 0;
-    if (!is_decided(outcome)) {
+    if (!is_decided(outcome.status)) {
       continue;
     }
     const bool detected = outcome.status == FaultStatus::kDetected;
@@ -188,6 +184,10 @@ std::string_view to_string(FaultStatus status) {
       return "agent-death";
   }
   return "unknown";
+}
+
+bool is_decided(FaultStatus status) {
+  return status == FaultStatus::kDetected || status == FaultStatus::kMissed;
 }
 
 std::string_view to_string(IncidentStatus status) {

@@ -37,6 +37,8 @@ enum class FaultStatus {
 };
 
 std::string_view to_string(FaultStatus status);
+/// Detected or missed: counts in the ratios.
+bool is_decided(FaultStatus status);
 
 /// What became of one truth row, in the order of RunData::truth.
 struct FaultOutcome {

@@ -54,10 +54,6 @@ std::map<Trial, FaultStatus> statuses_by_trial(const RunData& run, const Evaluat
   return statuses;
 }
 
-bool is_decided(FaultStatus status) {
-  return status == FaultStatus::kDetected || status == FaultStatus::kMissed;
-}
-
 void compare_faults(const std::map<Trial, FaultStatus>& first,
                     const std::map<Trial, FaultStatus>& second,
                     Comparison& comparison) {

@@ -162,9 +162,10 @@ std::string explain_incident(const RunData& run,
                              std::size_t incident) {
   BONESCAN_CHECK(incident < run.incidents.size());
   const Incident& subject = run.incidents[incident];
-  return heading(run, subject) + "\n" + evidence_lines(subject) + "\n" +
-         candidate_lines(run, subject) + "\n" + pair_lines(run, subject) + "\n" +
-         truth_lines(run, evaluation, incident);
+  return without_control_characters(heading(run, subject) + "\n" + evidence_lines(subject) + "\n" +
+                                    candidate_lines(run, subject) + "\n" +
+                                    pair_lines(run, subject) + "\n" +
+                                    truth_lines(run, evaluation, incident));
 }
 
 }  // namespace bonescan

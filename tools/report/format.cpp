@@ -80,22 +80,41 @@ std::string stages_text(const Incident& incident) {
   return fmt::format("{}", fmt::join(stages, " > "));
 }
 
+std::string decisive_stage(const Incident& incident) {
+  const auto last = std::find_if(incident.evidence.rbegin(),
+                                 incident.evidence.rend(),
+                                 [](const Evidence& evidence) { return !evidence.clear; });
+  return last == incident.evidence.rend() ? "" : last->stage;
+}
+
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
 }
 
+std::string without_control_characters(std::string text) {
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\n') || byte == 0x7F) {
+      c = ' ';
+    }
+  }
+  return text;
+}
+
 std::string fit(std::string_view text, std::size_t width) {
-  const std::size_t columns = display_width(text);
+  std::string line = without_control_characters(std::string(text));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  const std::size_t columns = display_width(line);
   if (columns <= width) {
-    return std::string(text) + std::string(width - columns, ' ');
+    return line + std::string(width - columns, ' ');
   }
   std::size_t bytes = 0;
-  for (std::size_t kept = 0; bytes < text.size(); ++bytes) {
-    if (starts_code_point(text[bytes]) && ++kept == width) {
+  for (std::size_t kept = 0; bytes < line.size(); ++bytes) {
+    if (starts_code_point(line[bytes]) && ++kept == width) {
       break;
     }
   }
-  return std::string(text.substr(0, bytes)) + std::string(kEllipsis);
+  return line.substr(0, bytes) + std::string(kEllipsis);
 }
 
 }  // namespace bonescan

@@ -31,10 +31,15 @@ std::string pair_text(const RunData& run, PairId pair);
 std::string endpoint_text(const RunData& run, EndpointId endpoint);
 /// The stages that found something, in order, without repeats: "loss-rule > underlay-vote".
 std::string stages_text(const Incident& incident);
+/// The stage that found something last, which is the one that placed the incident; may be empty.
+std::string decisive_stage(const Incident& incident);
 
 /// Columns on a terminal, one for each code point.
 std::size_t display_width(std::string_view text);
-/// Cut with an ellipsis or filled with blanks to exactly `width` columns.  REQUIRES: width >= 1.
+/// Control characters become blanks, all but the newline: a name must not steer a terminal.
+std::string without_control_characters(std::string text);
+/// One line, cut with an ellipsis or filled with blanks to exactly `width` columns.  REQUIRES:
+/// width >= 1.
 std::string fit(std::string_view text, std::size_t width);
 
 }  // namespace bonescan

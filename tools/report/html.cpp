@@ -21,7 +21,7 @@ h1{font-size:22px;margin:0 0 2px}h2{font-size:16px;margin:28px 0 8px}.meta{color
 .tile b{display:block;font-size:24px;font-weight:600}.tile span{color:#5b6472;font-size:13px;display:block}
 table{border-collapse:collapse;width:100%;font-size:13.5px}
 th,td{text-align:left;vertical-align:top;padding:5px 8px;border-bottom:1px solid #e3e7ed;overflow-wrap:anywhere}
-th{color:#5b6472;font-weight:600}td.n,th.n{text-align:right;white-space:nowrap}td.s{white-space:nowrap}
+th{color:#5b6472;font-weight:600}td.n,th.n{text-align:right;white-space:nowrap}td.s,th.s{white-space:nowrap}
 summary{cursor:pointer}pre{white-space:pre-wrap;background:#f5f7fa;padding:8px;margin:6px 0;font-size:12.5px}
 .dot{display:inline-block;width:9px;height:9px;border-radius:2px;margin-right:5px;border:1px solid}
 .key{font-size:13px;color:#5b6472}.key span{margin-right:16px;white-space:nowrap}
@@ -120,7 +120,7 @@ std::string fault_row(const RunData& run, const TruthRow& truth, const FaultOutc
   return fmt::format(
       "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td "
       "class=\"n\">{}</td><td>{}</td>"
-      "<td class=\"s\">{}</td><td>{}</td></tr>\n",
+      "<td class=\"s\">{}</td><td class=\"s\">{}</td></tr>\n",
       escape_html(truth.name),
       escape_html(truth.kind),
       escape_html(truth.component),
@@ -140,7 +140,7 @@ std::string fault_table(const RunData& run, const Evaluation& evaluation) {
   std::string html =
       "<h2>Faults</h2>\n<table><tr><th>name</th><th>kind</th><th>where</th><th class=\"n\">injected"
       "</th><th class=\"n\">detected "
-      "after</th><th>placed</th><th>placement</th><th>incident</th></tr>\n";
+      "after</th><th>placed</th><th class=\"s\">placement</th><th>incident</th></tr>\n";
   for (std::size_t f = 0; f < run.truth.size(); ++f) {
     html += fault_row(run, run.truth[f], evaluation.faults[f]);
   }

@@ -116,17 +116,17 @@ std::string fault_table(const RunData& run, const Evaluation& evaluation) {
                     after_text(outcome),
                     placed_text(run, truth, outcome),
                     right_text(outcome),
-                    outcome.incident ? stages_text(run.incidents[*outcome.incident])
+                    outcome.incident ? decisive_stage(run.incidents[*outcome.incident])
                                      : std::string(truth.visible ? "" : "not visible")});
   }
-  return render({{"fault", 10},
-                 {"kind", 12},
-                 {"where", 20},
+  return render({{"fault", 12},
+                 {"kind", 16},
+                 {"where", 24},
                  {"injected", 8},
-                 {"detected after", 14},
-                 {"placed", 10},
+                 {"found in", 8},
+                 {"placed", 16},
                  {"right", 6},
-                 {"evidence", 16}},
+                 {"evidence", 15}},
                 rows);
 }
 
@@ -146,7 +146,7 @@ std::string incident_table(const RunData& run, const Evaluation& evaluation) {
                     named_component(run, incident),
                     clock_text(incident.opened),
                     fmt::format("{}", incident.pairs.size()),
-                    stages_text(incident)});
+                    decisive_stage(incident)});
   }
   if (rows.empty()) {
     return "";
@@ -159,7 +159,7 @@ std::string incident_table(const RunData& run, const Evaluation& evaluation) {
                  {"component", 16},
                  {"opened", 6},
                  {"pairs", 5},
-                 {"evidence", 14}},
+                 {"evidence", 15}},
                 rows);
 }
 
@@ -185,12 +185,12 @@ std::string detection_lines(const DetectionScore& score, const std::string& mark
   } else {
     text += fmt::format("false alarms    {}, rate undefined  {}\n", score.false_positives, mark);
   }
-  text +=
-      fmt::format("also            {} duplicate, {} merged, {} agent death, {} fault undecided\n",
-                  score.duplicates,
-                  score.merged,
-                  score.agent_deaths,
-                  score.undecided);
+  text += fmt::format(
+      "also            duplicates {}, merged {}, agent deaths {}, faults undecided {}\n",
+      score.duplicates,
+      score.merged,
+      score.agent_deaths,
+      score.undecided);
   return text;
 }
 

@@ -79,9 +79,12 @@ std::size_t draw_bars(std::vector<Bar> bars, double top, const TimeScale& scale,
     const double left = scale.x(bar.from);
     const double width = std::max(kLeastBarWidth, scale.x(bar.to) - left);
     const double label_width = kCharacterWidth * static_cast<double>(display_width(bar.label)) + 8;
-    const bool ends_right = left + label_width > kWidth - kRight;
-    const double from = ends_right ? std::min(left, left + width - label_width) : left;
-    const auto row = static_cast<double>(rows.place(from, left + std::max(width, label_width)));
+    // A label stands inside its bar if it fits, else after it, else before it.
+    const bool inside = label_width <= width;
+    const bool before = !inside && left + width + label_width > kWidth - kRight;
+    const double from = before ? left - label_width : left;
+    const double to = left + width + (inside || before ? 0 : label_width);
+    const auto row = static_cast<double>(rows.place(from, to));
     const double y = top + row * kRowHeight;
     svg += fmt::format(
         "<g><title>{}</title><rect class=\"bar {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
@@ -93,9 +96,9 @@ std::size_t draw_bars(std::vector<Bar> bars, double top, const TimeScale& scale,
         y,
         width,
         kRowHeight - 4,
-        ends_right ? left + width - 3 : left + 4,
+        before ? left - 4 : (inside ? left + 4 : left + width + 4),
         y + 12,
-        ends_right ? " text-anchor=\"end\"" : "",
+        before ? " text-anchor=\"end\"" : "",
         escape_html(bar.label));
   }
   return rows.lane_count();
