@@ -102,7 +102,8 @@ std::optional<double> local_outlier_factor(std::span<const FeatureVector> histor
     if (all.query[i] <= query_k_distance) {
       const double reach =
           mean_reach(all.history[i], count, k_distances[i], k_distances, options.distance_floor);
-      ratios += reach > 0.0 ? std::min(query_reach / reach, kMaxDensityRatio) : kMaxDensityRatio;
+      // Infinite for duplicates without a floor, and so bounded.
+      ratios += std::min(query_reach / reach, kMaxDensityRatio);
       neighbours += 1.0;
     }
   }

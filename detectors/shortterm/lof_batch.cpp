@@ -40,7 +40,7 @@ template <class Lanes>
 BONESCAN_LANE_CODE void square_root(Lanes& values) {
 #if defined(__SSE2__)
   // Half-width on purpose: the divider is no wider, and every kernel may use it.
-  std::array<double, kLaneCount<Lanes>> parts;
+  std::array<double, kLaneCount<Lanes>> parts{};
   std::memcpy(parts.data(), &values, sizeof(values));
   for (std::size_t lane = 0; lane < parts.size(); lane += 2) {
     _mm_storeu_pd(&parts[lane], _mm_sqrt_pd(_mm_loadu_pd(&parts[lane])));
@@ -78,7 +78,7 @@ BONESCAN_LANE_CODE void k_smallest(const std::array<Lanes, kMaxHistory>& values,
                                    std::size_t k,
                                    Lanes& out) {
   const std::size_t kept = kFixed != 0 ? kFixed : k;
-  std::array<Lanes, kFixed != 0 ? kFixed : kMaxHistory> best;
+  std::array<Lanes, kFixed != 0 ? kFixed : kMaxHistory> best{};
   for (std::size_t m = 0; m < kept; ++m) {
     best[m] = Lanes{} + HUGE_VAL;
   }
@@ -159,7 +159,7 @@ BONESCAN_LANE_CODE void factors(const LofBlock& block,
                                 std::size_t count,
                                 const LofOptions& options,
                                 LofLanes& out) {
-  Scratch<Lanes> scratch;
+  Scratch<Lanes> scratch;  // NOLINT(cppcoreguidelines-pro-type-member-init): 8 KiB, written first
   all_distances(block, first_lane, count, scratch);
   all_k_distances(count, options.neighbours, scratch);
   const double floor = options.distance_floor;
@@ -174,9 +174,8 @@ BONESCAN_LANE_CODE void factors(const LofBlock& block,
   for (std::size_t i = 0; i < count; ++i) {
     Lanes reach;
     mean_reaches(scratch.distance[i], count, scratch.k_distance[i], scratch, floor, reach);
-    Lanes ratio = query_reach / reach;
+    Lanes ratio = query_reach / reach;  // infinite for duplicates without a floor, and so bounded
     ratio = bound < ratio ? bound : ratio;
-    ratio = reach > zeros ? ratio : bound;
     const auto near = scratch.query_distance[i] <= scratch.query_k_distance;
     ratios += near ? ratio : zeros;
     neighbours += near ? ones : zeros;

@@ -60,8 +60,8 @@ class ShortTermDetector final {
                     const ShortTermOptions& options,
                     DetectionConfiguration configuration);
 
-  /// False while nothing can be said about pairs of this class.
-  bool scale_trusted(std::uint8_t pair_class) const { return scale_.trusted(pair_class); }
+  /// Nothing can be said about pairs of a class that it does not trust.
+  const PooledScale& scale() const { return scale_; }
 
   /// Makes room for pairs [0, pairs); what is known of earlier ones is kept.
   void resize(std::size_t pairs);

@@ -32,7 +32,9 @@ void sort_by_insertion(std::span<std::uint32_t> values) {
 void sort_by_digits(std::span<std::uint32_t> values) {
   constexpr unsigned kDigitBits = 8;
   constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
-  std::array<std::uint32_t, kLongestDigitSort> buffer;  // NOLINT(*-member-init): written first
+  // Only places that were written before are read; clearing 4 KiB would cost as much as sorting.
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
+  std::array<std::uint32_t, kLongestDigitSort> buffer;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   const std::uint32_t base = *least;
   const unsigned bits = static_cast<unsigned>(std::bit_width(*most - base));

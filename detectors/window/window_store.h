@@ -46,7 +46,7 @@ class WindowStore final {
  private:
   struct Run {
     PairId pair;
-    std::uint32_t count;
+    std::uint32_t count = 0;
   };
 
   void group_by_pair();

@@ -115,7 +115,7 @@ TEST(ShortTermDetector, SaysInsufficientDataUntilHistoryAndScaleAreThere) {
 TEST(ShortTermDetector, SaysInsufficientDataWhileItsClassIsTooSmallForAScale) {
   Fleet fleet(3);
   fleet.steps(15, healthy_us);  // 3 x 13 contributions: one short
-  EXPECT_FALSE(fleet.detector().scale_trusted(0));
+  EXPECT_FALSE(fleet.detector().scale().trusted(0));
   EXPECT_EQ(fleet.count(VerdictKind::kInsufficientData), 3U);
   fleet.steps(2, healthy_us);
   EXPECT_EQ(fleet.count(VerdictKind::kHealthy), 3U);
@@ -141,6 +141,7 @@ TEST(ShortTermDetector, FindsASlowPathInItsFirstWindowAndKeepsIt) {
 
 TEST(ShortTermDetector, CallsALastingLevelNormalAfterTheTimeout) {
   Fleet fleet(64);
+  fleet.detector().set_history_age(minutes(60));
   fleet.steps(12, healthy_us);
   const Traffic fault = slow_pair(PairId(5), kSlowPath, healthy_us);
   for (int w = 0; w < kFreezeWindows; ++w) {
@@ -268,12 +269,15 @@ TEST(ShortTermDetector, KeepsClassesApart) {
 
 TEST(ShortTermDetector, DoesNotLearnItsScaleFromPairsThatMovedAtTheStart) {
   Fleet fleet(64);
-  fleet.steps(4, healthy_us);
-  // One pair in eight becomes slow before anybody can be judged.
+  fleet.steps(2, healthy_us);
+  // One pair in eight becomes slow before there is a scale.
   const Traffic fault = [](PairId pair, double u, double v) {
     return healthy_us(pair, u, v) * (pair.index() % 8 == 0 ? kSlowPath : 1.0);
   };
-  fleet.steps(4, fault);
+  fleet.step(fault);
+  ASSERT_TRUE(fleet.detector().scale().trusted(0));
+  EXPECT_LT(fleet.detector().scale().sd(0)[kP50], 0.03);
+  fleet.steps(5, fault);
   fleet.step(slow_pair(PairId(5), 1.4, fault));
   EXPECT_EQ(fleet.result(5).kind, VerdictKind::kAnomalous);
 }
