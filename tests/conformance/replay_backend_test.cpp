@@ -204,6 +204,29 @@ TEST(Replay, NamesPairsAsItsCallerDoes) {
   }
 }
 
+TEST(Replay, RepeatsTheOrderOfAnswersOfOneMoment) {
+  const fakes::TemporaryDirectory directory;
+  const std::string path = directory.file("run.sqlite");
+  FakeOnBench fake(FakeOnBench::Answers::kPending);
+  const FlowKey flow{EndpointId(0), EndpointId(2), 1};
+  {
+    auto log = RunLogWriter::create(path, {}, fake.telemetry().endpoints);
+    ASSERT_TRUE(log);
+    const Telemetry recording = (*log)->recording(fake.telemetry());
+    EXPECT_FALSE(recording.overlay.walk(flow, fakes::at_s(1)));
+    EXPECT_TRUE(recording.overlay.walk(flow, fakes::at_s(1)));
+    ASSERT_TRUE((*log)->flush(fakes::at_s(1), recording.components));
+  }
+  const auto replay = ReplayBackend::open(path);
+  ASSERT_TRUE(replay);
+  const Telemetry telemetry = (*replay)->telemetry();
+  const auto first = telemetry.overlay.walk(flow, fakes::at_s(1));
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().code, ErrorCode::kPending);
+  EXPECT_TRUE(telemetry.overlay.walk(flow, fakes::at_s(1)));
+  EXPECT_TRUE(telemetry.overlay.walk(flow, fakes::at_s(1)));
+}
+
 TEST(Replay, SaysUnavailableWhereNothingWasAsked) {
   ReplayOnBench bench(FakeOnBench::Answers::kPrompt);
   Telemetry telemetry = bench.telemetry();
