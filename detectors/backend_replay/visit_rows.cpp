@@ -212,7 +212,7 @@ Expected<EndpointId> RowReader::endpoint(const EndColumns& columns) {
   const CsvField& real_ip = field(columns.real_ip);
   if (node.text.empty()) {
     return expected_at(
-        node,
+        &sn == &none_ ? node : sn,
         fmt::format("{} or {}", kVisitColumns[columns.node_sn], kVisitColumns[columns.node_id]));
   }
   if (real_ip.text.empty()) {

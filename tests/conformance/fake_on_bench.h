@@ -1,0 +1,77 @@
+// The fake world on the bench: four hosts, losses, local errors, a broken rule, an offload entry
+// gone.
+#pragma once
+
+#include "tests/conformance/telemetry_battery.h"
+#include "tests/support/fake_telemetry.h"
+
+#include <memory>
+
+namespace bonescan::conformance {
+
+class FakeOnBench final : public BackendOnBench {
+ public:
+  enum class Answers {
+    kPrompt,
+    kPending
+  };
+
+  explicit FakeOnBench(Answers answers = Answers::kPrompt) : world_(fakes::fake_endpoints(4, 2)) {
+    world_.answers_pend = answers == Answers::kPending;
+    world_.all_ready(fakes::at_ms(700));
+    world_.events.push_back({fakes::at_s(4), EndpointId(7), MembershipKind::kStopping});
+    world_.events.push_back({fakes::at_s(5), EndpointId(7), MembershipKind::kGone});
+    world_.agents[EndpointId(6)] = AgentState::kDead;
+    for (int second = 1; second <= kTurns; ++second) {
+      for (std::uint32_t i = 0; i < world_.endpoints().size(); ++i) {
+        world_.samples.push_back({fakes::at_s(second), EndpointId(i), 1'000'000ull * i});
+      }
+    }
+    world_.effects.push_back(
+        {.hits = fakes::between(EndpointId(0), EndpointId(2)), .lose_one_in = 4});
+    world_.effects.push_back(
+        {.from = fakes::at_s(4), .hits = fakes::to_endpoint(EndpointId(5)), .lose_one_in = 1});
+    world_.effects.push_back({.from = fakes::at_s(3),
+                              .to = fakes::at_s(4),
+                              .hits = fakes::between(EndpointId(1), EndpointId(3)),
+                              .local_error = true});
+    world_.walk_script = [this](const FlowKey& flow, Time) -> Expected<OverlayWalk> {
+      return flow.target == EndpointId(4) ? world_.broken_walk(flow) : world_.healthy_walk(flow);
+    };
+    world_.dump_script = [this](EndpointId at, std::span<const FlowKey> flows, Time) {
+      return at == EndpointId(0) ? world_.missing_entries(at, flows)
+                                 : world_.healthy_dump(at, flows);
+    };
+    world_.trace_script = [this](const FlowKey& flow, Time) -> Expected<TracedPath> {
+      if (flow.source == EndpointId(2)) {
+        return fail(ErrorCode::kUnavailable, "the routers do not answer");
+      }
+      return world_.healthy_path(flow);
+    };
+  }
+
+  Telemetry telemetry() override { return world_.telemetry(); }
+
+  Time ready_at() const override { return fakes::at_s(1); }
+
+  /// All same-rail pairs.
+  PairTable pairs() const override {
+    PairTable pairs;
+    const auto count = static_cast<std::uint32_t>(world_.endpoints().size());
+    for (std::uint32_t source = 0; source < count; ++source) {
+      for (std::uint32_t target = source % 2; target < count; target += 2) {
+        if (source != target) {
+          pairs.push_back({EndpointId(source), EndpointId(target)});
+        }
+      }
+    }
+    return pairs;
+  }
+
+  fakes::FakeTelemetry& world() { return world_; }
+
+ private:
+  fakes::FakeTelemetry world_;
+};
+
+}  // namespace bonescan::conformance
