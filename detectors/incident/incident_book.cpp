@@ -1,9 +1,9 @@
 #include "detectors/incident/incident_book.h"
 
+#include "sim/base/fingerprint.h"
+
 #include <algorithm>
 #include <utility>
-
-#include "sim/base/fingerprint.h"
 
 namespace bonescan {
 namespace {
@@ -13,7 +13,10 @@ constexpr std::size_t kMostEvidence = 64;
 
 }  // namespace
 
-IncidentIndex IncidentBook::open_incident(Time now, Layer layer, Symptom symptom, std::string kind) {
+IncidentIndex IncidentBook::open_incident(Time now,
+                                          Layer layer,
+                                          Symptom symptom,
+                                          std::string kind) {
   Fingerprint id;
   id.add(static_cast<std::uint64_t>(nanoseconds(now)));
   id.add(static_cast<std::uint64_t>(incidents_.size()));
@@ -75,7 +78,9 @@ void IncidentBook::close_silent(Time now, Duration sweep) {
   });
 }
 
-void IncidentBook::changed(IncidentIndex index) { changed_.push_back(index); }
+void IncidentBook::changed(IncidentIndex index) {
+  changed_.push_back(index);
+}
 
 std::vector<std::size_t> IncidentBook::take_changed() {
   std::sort(changed_.begin(), changed_.end());

@@ -3,17 +3,16 @@
 // A symptom that an open incident explains is added to it; one that none explains opens a new one.
 // An incident stays open until its symptoms have been silent for long enough that every pair was
 // visited again, so a flap is one incident.
-// Invariants: 1. incidents are never removed and never reordered; 2. every change is reported once by
-// take_changed(); 3. a closed incident never opens again.
-// Thread-compatible.
+// Invariants: 1. incidents are never removed and never reordered; 2. every change is reported once
+// by take_changed(); 3. a closed incident never opens again. Thread-compatible.
 #pragma once
+
+#include "detectors/pipeline/pipeline_options.h"
+#include "detectors/records/incident.h"
 
 #include <span>
 #include <string>
 #include <vector>
-
-#include "detectors/pipeline/pipeline_options.h"
-#include "detectors/records/incident.h"
 
 namespace bonescan {
 

@@ -1,17 +1,16 @@
 // Asks the overlay inspector and the flow-table source, within a budget per visit period.
 //
-// Walks are cheap, dumps slow the RNIC down; neither may grow with the number of failing pairs, so a
-// period has a fixed allowance of each and the rest waits for the next period.
-// Thread-compatible.
+// Walks are cheap, dumps slow the RNIC down; neither may grow with the number of failing pairs, so
+// a period has a fixed allowance of each and the rest waits for the next period. Thread-compatible.
 #pragma once
-
-#include <cstddef>
-#include <optional>
 
 #include "detectors/localize/overlay_stage.h"
 #include "detectors/localize/table_diff.h"
 #include "detectors/pipeline/pipeline_options.h"
 #include "detectors/telemetry/telemetry.h"
+
+#include <cstddef>
+#include <optional>
 
 namespace bonescan {
 

@@ -1,13 +1,13 @@
 // The traced path of every pair that was visited.
 //
 // Each agent traces a pair when it first visits it, so that a later loss meets known paths: healthy
-// paths are evidence too.  A failing pair is traced anew before anything is blamed, since routing may
-// have moved.  Invariant: a path, once known, is replaced but never dropped.
+// paths are evidence too.  A failing pair is traced anew before anything is blamed, since routing
+// may have moved.  Invariant: a path, once known, is replaced but never dropped.
 #pragma once
 
-#include <vector>
-
 #include "detectors/telemetry/telemetry.h"
+
+#include <vector>
 
 namespace bonescan {
 

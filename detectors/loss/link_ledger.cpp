@@ -1,9 +1,9 @@
 #include "detectors/loss/link_ledger.h"
 
-#include <algorithm>
-
 #include "detectors/localize/path_book.h"
 #include "detectors/localize/underlay_vote.h"
+
+#include <algorithm>
 
 namespace bonescan {
 

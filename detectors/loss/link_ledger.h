@@ -1,19 +1,20 @@
-// Pooled loss evidence per link: the first losses of different pairs that share a link count together.
+// Pooled loss evidence per link: the first losses of different pairs that share a link count
+// together.
 //
 // Intuition: at 2 % loss one pair needs dozens of probes to be sure, but a ToR uplink carries a
 // hundred pairs, and four lossy visits on it within a minute while everything else is clean is no
-// accident.  The ledger keeps, per directed link, how many of the visits that crossed it lately were
-// lossy, and names the links whose log-likelihood ratio is worth a look.  It only screens: who is to
-// blame is decided by the vote over all evidence.
-// Complexity: one addition per hop of a visit.  Thread-compatible.
+// accident.  The ledger keeps, per directed link, how many of the visits that crossed it lately
+// were lossy, and names the links whose log-likelihood ratio is worth a look.  It only screens: who
+// is to blame is decided by the vote over all evidence. Complexity: one addition per hop of a
+// visit.  Thread-compatible.
 #pragma once
+
+#include "detectors/telemetry/inspection.h"
+#include "sim/base/units.h"
 
 #include <array>
 #include <cstdint>
 #include <vector>
-
-#include "detectors/telemetry/inspection.h"
-#include "sim/base/units.h"
 
 namespace bonescan {
 
@@ -50,8 +51,8 @@ class LinkLedger final {
   }
 
   Duration slice_;
-  std::int64_t current_ = 0;  ///< number of the slice since the start of the run
-  std::vector<Link> links_;   ///< by directed link
+  std::int64_t current_ = 0;          ///< number of the slice since the start of the run
+  std::vector<Link> links_;           ///< by directed link
   std::vector<std::size_t> touched_;  ///< links with a lossy visit in the current slice
 };
 

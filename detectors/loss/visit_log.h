@@ -1,17 +1,16 @@
 // What recent visits lost, and how long each pair has been silent.
 //
 // Losses inside one visit come in bursts, so a visit is one piece of evidence: it lost something or
-// it did not.  The log keeps the visits of the last pool window; a pair's streak counts lost probes in
-// a row across visits, and is what makes it unreachable.
-// Invariants: 1. local errors are neither trials nor losses; 2. visits are in the order of delivery.
-// Thread-compatible.
+// it did not.  The log keeps the visits of the last pool window; a pair's streak counts lost probes
+// in a row across visits, and is what makes it unreachable. Invariants: 1. local errors are neither
+// trials nor losses; 2. visits are in the order of delivery. Thread-compatible.
 #pragma once
+
+#include "detectors/telemetry/probe.h"
 
 #include <cstdint>
 #include <deque>
 #include <vector>
-
-#include "detectors/telemetry/probe.h"
 
 namespace bonescan {
 

@@ -1,8 +1,8 @@
 #include "detectors/pipeline/latency_stage.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace bonescan {
 namespace {
@@ -18,7 +18,9 @@ VoteOptions vote_options(const PipelineOptions& options) {
           .tie_nats = options.localize.tie_nats};
 }
 
-bool about_latency(const Incident& incident) { return incident.symptom == Symptom::kLatency; }
+bool about_latency(const Incident& incident) {
+  return incident.symptom == Symptom::kLatency;
+}
 
 }  // namespace
 
@@ -45,9 +47,8 @@ void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> resu
       late_.push_back({result.pair, result.lof, result.factor});
     }
   }
-  std::stable_sort(late_.begin(), late_.end(), [](const Late& a, const Late& b) {
-    return a.factor > b.factor;
-  });
+  std::stable_sort(
+      late_.begin(), late_.end(), [](const Late& a, const Late& b) { return a.factor > b.factor; });
   if (!late_.empty()) {
     accuse_links(now, results);
   }
@@ -99,18 +100,21 @@ void LatencyStage::accuse_links(Time now, std::span<const ShortTermResult> resul
   }
   std::erase_if(late_, [&](const Late& late) { return claimed(late.pair); });
   const auto raw = vote_.raw_vote(items);
-  vote_clear_text_ =
-      raw.empty() ? "no link lies on two slow paths"
-                  : fmt::format("{} lies on most slow paths ({}), but too few of the pairs that "
-                                "cross it are slow: no link explains them",
-                                state_->telemetry.components[raw.front().link].name,
-                                raw.front().votes);
+  vote_clear_text_ = raw.empty()
+                         ? "no link lies on two slow paths"
+                         : fmt::format(
+                               "{} lies on most slow paths ({}), but too few of the pairs that "
+                               "cross it are slow: no link explains them",
+                               state_->telemetry.components[raw.front().link].name,
+                               raw.front().votes);
 }
 
-void LatencyStage::open_link(Time now, const Accusation& accusation, std::span<const LinkVotes> raw) {
+void LatencyStage::open_link(Time now,
+                             const Accusation& accusation,
+                             std::span<const LinkVotes> raw) {
   const LinkScore& best = accusation.suspects.front();
-  const IncidentIndex index = state_->incidents.open_incident(
-      now, Layer::kUnderlay, Symptom::kLatency, "link-latency");
+  const IncidentIndex index =
+      state_->incidents.open_incident(now, Layer::kUnderlay, Symptom::kLatency, "link-latency");
   state_->incidents.place(index,
                           Layer::kUnderlay,
                           "link-latency",
@@ -159,8 +163,8 @@ void LatencyStage::check_tables(Time now) {
 }
 
 void LatencyStage::open_rnic(Time now, const Late& late, const TableFinding& tables) {
-  const IncidentIndex index = state_->incidents.open_incident(
-      now, Layer::kRnic, Symptom::kLatency, "table-mismatch");
+  const IncidentIndex index =
+      state_->incidents.open_incident(now, Layer::kRnic, Symptom::kLatency, "table-mismatch");
   state_->incidents.place(index, Layer::kRnic, "table-mismatch", {{tables.rnic, 1.0}}, 1.0);
   describe(now, index, late);
   if (const auto finding = state_->inspector.overlay(state_->flow(late.pair), now)) {
@@ -172,15 +176,14 @@ void LatencyStage::open_rnic(Time now, const Late& late, const TableFinding& tab
 }
 
 void LatencyStage::open_persistent(Time now, const Late& late, const TableFinding& tables) {
-  const IncidentIndex index = state_->incidents.open_incident(
-      now, Layer::kUndetermined, Symptom::kLatency, "slow-pair");
+  const IncidentIndex index =
+      state_->incidents.open_incident(now, Layer::kUndetermined, Symptom::kLatency, "slow-pair");
   describe(now, index, late);
   if (const auto finding = state_->inspector.overlay(state_->flow(late.pair), now)) {
     state_->incidents.add_evidence(index, {now, "overlay-walk", finding->clear, finding->text});
   }
   state_->incidents.add_evidence(index, {now, "underlay-vote", true, vote_clear_text_});
-  state_->incidents.add_evidence(
-      index, {now, "flow-table-diff", tables.available, tables.text});
+  state_->incidents.add_evidence(index, {now, "flow-table-diff", tables.available, tables.text});
   state_->incidents.attribute(index, now, late.pair);
 }
 
@@ -196,14 +199,12 @@ void LatencyStage::describe(Time now, IncidentIndex index, const Late& late) {
                    late.lof)});
 }
 
-
 bool LatencyStage::claimed(PairId pair) const {
-  return std::any_of(state_->incidents.open().begin(),
-                     state_->incidents.open().end(),
-                     [&](IncidentIndex index) {
-                       const Incident& incident = state_->incidents[index];
-                       return about_latency(incident) && PipelineState::holds(incident, pair);
-                     });
+  return std::any_of(
+      state_->incidents.open().begin(), state_->incidents.open().end(), [&](IncidentIndex index) {
+        const Incident& incident = state_->incidents[index];
+        return about_latency(incident) && PipelineState::holds(incident, pair);
+      });
 }
 
 }  // namespace bonescan

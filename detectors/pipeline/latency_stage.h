@@ -1,17 +1,16 @@
 // From anomalous windows to incidents: what is late, and where.
 //
-// One late window is a hint, not an incident: congestion makes some.  An incident opens when a stage
-// can prove it: a link that most of its pairs find slow (vote), an RNIC whose tables disagree (diff),
-// or a pair that stays slow for a second window.  Algorithm 1's order is kept: overlay walk, vote,
-// tables.
-// Internal to detectors/pipeline; thread-compatible.
+// One late window is a hint, not an incident: congestion makes some.  An incident opens when a
+// stage can prove it: a link that most of its pairs find slow (vote), an RNIC whose tables disagree
+// (diff), or a pair that stays slow for a second window.  Algorithm 1's order is kept: overlay
+// walk, vote, tables. Internal to detectors/pipeline; thread-compatible.
 #pragma once
-
-#include <span>
-#include <vector>
 
 #include "detectors/pipeline/pipeline_state.h"
 #include "detectors/shortterm/short_term_detector.h"
+
+#include <span>
+#include <vector>
 
 namespace bonescan {
 
@@ -44,7 +43,7 @@ class LatencyStage final {
   PipelineState* state_;
   UnderlayVote vote_;
   EvidenceTable evidence_;
-  std::vector<Late> late_;  ///< of the last window, not yet explained, worst first
+  std::vector<Late> late_;                  ///< of the last window, not yet explained, worst first
   std::vector<std::uint8_t> late_windows_;  ///< by pair: late windows in a row
   std::string vote_clear_text_;
 };

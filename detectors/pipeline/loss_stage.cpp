@@ -1,11 +1,11 @@
 #include "detectors/pipeline/loss_stage.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
-
-#include <fmt/format.h>
 
 namespace bonescan {
 namespace {
@@ -37,7 +37,9 @@ VoteOptions vote_options(const PipelineOptions& options, double base, double ope
           .tie_nats = options.localize.tie_nats};
 }
 
-bool about_loss(const Incident& incident) { return incident.symptom != Symptom::kLatency; }
+bool about_loss(const Incident& incident) {
+  return incident.symptom != Symptom::kLatency;
+}
 
 }  // namespace
 
@@ -79,9 +81,9 @@ void LossStage::observe(Time now, VisitOutcome& visit, const TracedPath* path) {
                                         .kind = VerdictKind::kUnreachable,
                                         .rule = VerdictRule::kConsecutiveLoss,
                                         .score = static_cast<float>(visit.lost)});
-    const auto known = std::find_if(unexplained_.begin(), unexplained_.end(), [&](const auto& item) {
-      return item.pair == visit.pair;
-    });
+    const auto known = std::find_if(unexplained_.begin(),
+                                    unexplained_.end(),
+                                    [&](const auto& item) { return item.pair == visit.pair; });
     if (known == unexplained_.end()) {
       unexplained_.push_back({.pair = visit.pair, .since = now, .walk_text = {}});
     }
@@ -148,9 +150,8 @@ IncidentIndex LossStage::agent_incident(Time now, EndpointId endpoint) {
 
 void LossStage::run(Time now) {
   ledger_.advance(now);
-  std::erase_if(unexplained_, [&](const Unexplained& item) {
-    return state_->log.streak(item.pair) == 0;
-  });
+  std::erase_if(unexplained_,
+                [&](const Unexplained& item) { return state_->log.streak(item.pair) == 0; });
   walk_overlays(now);
   drop_claimed();
   if (!unexplained_.empty() || ledger_.suspicious(base_per_visit_, state_->options.loss.open_llr)) {
@@ -193,8 +194,8 @@ void LossStage::open_overlay(Time now, const OverlayFinding& finding, PairId pai
       return;
     }
   }
-  const IncidentIndex index = state_->incidents.open_incident(
-      now, Layer::kOverlay, Symptom::kUnreachable, finding.kind);
+  const IncidentIndex index =
+      state_->incidents.open_incident(now, Layer::kOverlay, Symptom::kUnreachable, finding.kind);
   state_->incidents.place(index, Layer::kOverlay, finding.kind, {{finding.culprit, 1.0}}, 1.0);
   describe_loss(now, index, pair);
   state_->incidents.add_evidence(index, {now, "overlay-walk", false, finding.text});
@@ -301,8 +302,7 @@ void LossStage::open_underlay(Time now,
   const bool unreachable = 2 * silent >= accusation.pairs.size();
   const Symptom symptom = unreachable ? Symptom::kUnreachable : Symptom::kLoss;
   const std::string kind = unreachable ? "link-down" : "link-loss";
-  const IncidentIndex index =
-      state_->incidents.open_incident(now, Layer::kUnderlay, symptom, kind);
+  const IncidentIndex index = state_->incidents.open_incident(now, Layer::kUnderlay, symptom, kind);
   state_->incidents.place(index,
                           Layer::kUnderlay,
                           kind,
@@ -356,10 +356,38 @@ void LossStage::give_up_on_lone_pairs(Time now) {
     if (item.claimed || !item.walked || now - item.since < kLonePatience) {
       continue;
     }
-    if (const auto tables = state_->inspector.tables(state_->flow(item.pair), now)) {
+    const IncidentIndex healed = overlay_incident_of(item.pair);
+    if (healed != kNoIncident) {
+      claim(healed, now, item.pair);
+    } else if (const auto tables = state_->inspector.tables(state_->flow(item.pair), now)) {
       open_lone(now, item, *tables);
     }
   }
+}
+
+/// A pair may have been walked only after its rule was repaired.  It still belongs to an open
+/// overlay incident if it touches the one endpoint that several pairs of that incident have in
+/// common.
+IncidentIndex LossStage::overlay_incident_of(PairId pair) const {
+  const Pair& ends = state_->ends(pair);
+  const auto touches = [&](EndpointId endpoint, PairId other) {
+    const Pair& other_ends = state_->ends(other);
+    return other_ends.source == endpoint || other_ends.target == endpoint;
+  };
+  for (const IncidentIndex index : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[index];
+    if (incident.layer != Layer::kOverlay || distinct_pairs(incident.pairs) < 2) {
+      continue;
+    }
+    for (const EndpointId endpoint : {ends.source, ends.target}) {
+      if (std::all_of(incident.pairs.begin(), incident.pairs.end(), [&](PairId other) {
+            return touches(endpoint, other);
+          })) {
+        return index;
+      }
+    }
+  }
+  return kNoIncident;
 }
 
 void LossStage::open_lone(Time now, const Unexplained& item, const TableFinding& tables) {
@@ -398,7 +426,8 @@ void LossStage::refine(Time now) {
       continue;
     }
     // At ages 1, 2, 4, 8, ... visit periods: early evidence moves the answer most.
-    const auto age = static_cast<std::uint64_t>((now - incident.opened) / state_->options.probing.visit);
+    const auto age =
+        static_cast<std::uint64_t>((now - incident.opened) / state_->options.probing.visit);
     if (age > 0 && (age & (age - 1)) == 0) {
       refine_one(now, index);
     }
@@ -419,11 +448,8 @@ void LossStage::refine_one(Time now, IncidentIndex index) {
   const auto suspects = ties(scores, state_->options.localize.tie_nats);
   const bool moved = suspects.front().link != incident.candidates.front().component ||
                      suspects.size() != incident.candidates.size();
-  const std::string text = vote_text(suspects.front(),
-                                     suspects.size(),
-                                     {},
-                                     state_->telemetry.components,
-                                     "lossy visits");
+  const std::string text = vote_text(
+      suspects.front(), suspects.size(), {}, state_->telemetry.components, "lossy visits");
   state_->incidents.place(index,
                           Layer::kUnderlay,
                           incident.kind,

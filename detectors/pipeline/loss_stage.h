@@ -1,17 +1,17 @@
 // From lost probes to incidents, without waiting for a window.
 //
 // Two rules raise suspicion: a pair that loses several probes in a row is unreachable, and a link
-// whose visits are lossy together is gray (pooled evidence).  Then Algorithm 1 runs in order: overlay
-// walk, underlay vote, flow tables, undetermined.  A visit whose far agent is dead or stopping says
-// nothing about the network and is set aside first.
-// Internal to detectors/pipeline; thread-compatible.
+// whose visits are lossy together is gray (pooled evidence).  Then Algorithm 1 runs in order:
+// overlay walk, underlay vote, flow tables, undetermined.  A visit whose far agent is dead or
+// stopping says nothing about the network and is set aside first. Internal to detectors/pipeline;
+// thread-compatible.
 #pragma once
-
-#include <string>
-#include <vector>
 
 #include "detectors/loss/link_ledger.h"
 #include "detectors/pipeline/pipeline_state.h"
+
+#include <string>
+#include <vector>
 
 namespace bonescan {
 
@@ -51,6 +51,7 @@ class LossStage final {
   void drop_claimed();
   std::size_t distinct_pairs(const std::vector<PairId>& pairs) const;
   IncidentIndex open_incident_of(const Accusation& accusation) const;
+  IncidentIndex overlay_incident_of(PairId pair) const;
   void open_lone(Time now, const Unexplained& item, const TableFinding& tables);
   void describe_loss(Time now, IncidentIndex index, PairId pair);
 
@@ -61,9 +62,9 @@ class LossStage final {
   EvidenceTable evidence_;
   double base_per_visit_;
   std::vector<Unexplained> unexplained_;
-  IdVector<EndpointId, Time> agent_dead_at_;   ///< last time it was found dead
+  IdVector<EndpointId, Time> agent_dead_at_;     ///< last time it was found dead
   IdVector<EndpointId, std::uint32_t> host_of_;  ///< dense number of the endpoint's host
-  std::vector<IncidentIndex> agent_incident_;  ///< by host; may be closed
+  std::vector<IncidentIndex> agent_incident_;    ///< by host; may be closed
 };
 
 }  // namespace bonescan

@@ -1,14 +1,14 @@
 #include "detectors/pipeline/pipeline.h"
 
-#include <algorithm>
-#include <array>
-
 #include "detectors/pipeline/latency_stage.h"
 #include "detectors/pipeline/loss_stage.h"
 #include "detectors/pipeline/pipeline_state.h"
 #include "detectors/shortterm/short_term_detector.h"
 #include "detectors/window/window_store.h"
 #include "sim/base/check.h"
+
+#include <algorithm>
+#include <array>
 
 namespace bonescan {
 namespace {
@@ -103,8 +103,7 @@ class Pipeline::Impl {
     stores_[slot(window_)].close(closed_);
     const WindowOptions& options = state_.options.window;
     detector_.set_history_age(std::max(
-        options.history_age,
-        static_cast<std::int64_t>(options.history_sweeps) * state_.sweep()));
+        options.history_age, static_cast<std::int64_t>(options.history_sweeps) * state_.sweep()));
     detector_.evaluate(window_end(window_), closed_, results_);
     WindowRecord record = std::exchange(records_[slot(window_)], {});
     record.to = window_end(window_);
@@ -136,9 +135,13 @@ Pipeline::Pipeline(const PipelineOptions& options, Telemetry telemetry)
 
 Pipeline::~Pipeline() = default;
 
-const PairTable& Pipeline::pairs() const { return impl_->state().scheduler.pairs(); }
+const PairTable& Pipeline::pairs() const {
+  return impl_->state().scheduler.pairs();
+}
 
-const std::vector<Incident>& Pipeline::incidents() const { return impl_->state().incidents.all(); }
+const std::vector<Incident>& Pipeline::incidents() const {
+  return impl_->state().incidents.all();
+}
 
 SkeletonSummary Pipeline::skeleton() const {
   const PipelineState& state = impl_->state();
@@ -163,12 +166,20 @@ void Pipeline::plan(Time now, std::vector<ProbeRequest>& requests) {
   impl_->state().scheduler.plan(now, impl_->state().activation, requests);
 }
 
-void Pipeline::observe(Time now, const ProbeBatch& batch) { impl_->observe(now, batch); }
+void Pipeline::observe(Time now, const ProbeBatch& batch) {
+  impl_->observe(now, batch);
+}
 
-void Pipeline::poll(Time now) { impl_->poll(now); }
+void Pipeline::poll(Time now) {
+  impl_->poll(now);
+}
 
-void Pipeline::finish(Time now) { impl_->finish(now); }
+void Pipeline::finish(Time now) {
+  impl_->finish(now);
+}
 
-PipelineUpdates Pipeline::take_updates() { return impl_->take_updates(); }
+PipelineUpdates Pipeline::take_updates() {
+  return impl_->take_updates();
+}
 
 }  // namespace bonescan

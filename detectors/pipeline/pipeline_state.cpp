@@ -1,8 +1,8 @@
 #include "detectors/pipeline/pipeline_state.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace bonescan {
 namespace {
@@ -39,10 +39,11 @@ bool PipelineState::holds(const Incident& incident, PairId pair) {
 
 bool PipelineState::crosses_candidate(const Incident& incident, PairId pair) const {
   const TracedPath* path = paths.known(pair);
-  return path != nullptr &&
-         std::any_of(incident.candidates.begin(),
-                     incident.candidates.end(),
-                     [&](const Candidate& candidate) { return crosses(*path, candidate.component); });
+  return path != nullptr && std::any_of(incident.candidates.begin(),
+                                        incident.candidates.end(),
+                                        [&](const Candidate& candidate) {
+                                          return crosses(*path, candidate.component);
+                                        });
 }
 
 void EvidenceTable::clear() {
@@ -87,8 +88,8 @@ std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
     }
     bool marked = false;
     for_each_hop(*path, [&](const PathHop& hop) {
-      marked = marked || (hop.link.index() < cable_marked_.size() &&
-                          cable_marked_[hop.link.index()] != 0);
+      marked = marked ||
+               (hop.link.index() < cable_marked_.size() && cable_marked_[hop.link.index()] != 0);
     });
     if (marked) {
       const Count& count = counts_[pair.index()];
@@ -107,15 +108,16 @@ std::string vote_text(const LinkScore& best,
   if (!best.both_directions) {
     way = best.direction == LinkDirection::kUp ? "upwards" : "downwards";
   }
-  std::string text = fmt::format("{} {}: {} of {} paths over it have {} ({:.2f} % of the trials), "
-                                 "log-likelihood ratio {:.1f} nats",
-                                 components[best.link].name,
-                                 way,
-                                 best.bad_paths,
-                                 best.paths,
-                                 unit,
-                                 100.0 * best.rate,
-                                 best.llr);
+  std::string text = fmt::format(
+      "{} {}: {} of {} paths over it have {} ({:.2f} % of the trials), "
+      "log-likelihood ratio {:.1f} nats",
+      components[best.link].name,
+      way,
+      best.bad_paths,
+      best.paths,
+      unit,
+      100.0 * best.rate,
+      best.llr);
   if (set_size > 1) {
     text += fmt::format("; {} links cannot be told apart yet", set_size);
   }

@@ -1,9 +1,6 @@
 // What the stages of the pipeline share.  Internal to detectors/pipeline.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "detectors/incident/incident_book.h"
 #include "detectors/localize/inspector.h"
 #include "detectors/localize/path_book.h"
@@ -14,6 +11,9 @@
 #include "detectors/schedule/probe_scheduler.h"
 #include "detectors/telemetry/telemetry.h"
 #include "skeleton/activation.h"
+
+#include <string>
+#include <vector>
 
 namespace bonescan {
 
@@ -52,8 +52,8 @@ struct PipelineState {
   bool crosses_candidate(const Incident& incident, PairId pair) const;
 };
 
-/// Evidence about pairs, gathered for the vote.  Only paths that cross a cable of a failing path can
-/// tell suspects apart, so the others are left out.
+/// Evidence about pairs, gathered for the vote.  Only paths that cross a cable of a failing path
+/// can tell suspects apart, so the others are left out.
 class EvidenceTable final {
  public:
   void clear();

@@ -5,12 +5,14 @@
 // after the last packet; settle() carries it forward to any later moment:
 //
 //   absent --packet--> upcall: installed and offloaded
-//   offloaded --counters say idle for max_idle, at a sweep--> the eswitch entry is deleted.  Deleting
+//   offloaded --counters say idle for max_idle, at a sweep--> the eswitch entry is deleted.
+//   Deleting
 //       reads the counter a last time, so a hit that no refresh has reported yet keeps the entry.
 //       Was the flow silent, the megaflow goes with it: absent.  If packets were still coming (the
 //       counter is frozen, and the last read was stale too), they now meet the software megaflow:
 //       reoffload = never:      it stays, and they take the slow path for as long as they come
-//       reoffload = on_upcall:  it is deleted as well (stock OVS), and the next packet installs anew
+//       reoffload = on_upcall:  it is deleted as well (stock OVS), and the next packet installs
+//       anew
 //   software --no packet for max_idle, at a sweep--> absent
 //
 // "Counters say" is the point: an offloaded flow is hit in hardware, and OVS learns of it only at

@@ -8,7 +8,7 @@
 namespace bonescan {
 
 enum class Reoffload : std::uint8_t {
-  kNever,     ///< offloads only at install: an active flow whose entry is aged out stays in software
+  kNever,  ///< offloads only at install: an active flow whose entry is aged out stays in software
   kOnUpcall,  ///< stock OVS: ageing deletes the whole megaflow, the next packet installs it anew
 };
 

@@ -28,7 +28,8 @@ void write_whole(const std::string& path, const std::string& content) {
     if (!out) {
       std::error_code ignored;
       std::filesystem::remove(partial, ignored);
-      throw EnvironmentError(fmt::format("{}: cannot be written (disk full or no permission?)", path));
+      throw EnvironmentError(
+          fmt::format("{}: cannot be written (disk full or no permission?)", path));
     }
   }
   std::error_code error;

@@ -124,7 +124,8 @@ class Recorder {
     }
     for (const TruthRow& row : truth) {
       fingerprint_.add(row.component);
-      fingerprint_.add(static_cast<std::uint64_t>(nanoseconds(row.time_zero.value_or(Time::max()))));
+      fingerprint_.add(
+          static_cast<std::uint64_t>(nanoseconds(row.time_zero.value_or(Time::max()))));
     }
     const SkeletonSummary skeleton = pipeline_.skeleton();
     result_.complete = true;
@@ -156,7 +157,9 @@ RunLoopHooks make_hooks(Recorder& recorder, RunLogWriter& log, const RunSessionO
     log.membership(now, events);
   };
   hooks.throughput = [&log](std::span<const ThroughputSample> samples) { log.throughput(samples); };
-  hooks.observed = [&recorder](Time now, const ProbeBatch& batch) { recorder.observed(now, batch); };
+  hooks.observed = [&recorder](Time now, const ProbeBatch& batch) {
+    recorder.observed(now, batch);
+  };
   hooks.updates = [&recorder](Time now, const PipelineUpdates& updates) {
     recorder.updates(now, updates);
   };
@@ -173,7 +176,9 @@ RunLoopHooks make_hooks(Recorder& recorder, RunLogWriter& log, const RunSessionO
   return hooks;
 }
 
-RunData load_finished(const std::string& file) { return or_throw(load_run(file)); }
+RunData load_finished(const std::string& file) {
+  return or_throw(load_run(file));
+}
 
 struct CheckSubject {
   const Simulation* simulation;
@@ -195,16 +200,15 @@ RunData run_scenario(const Scenario& scenario, const RunSessionOptions& options)
   const auto wall_start = WallClock::now();
   const std::string file = prepare(options.directory);
   Simulation simulation(scenario,
-                        {.evaluation = options.one_event_per_probe
-                                           ? ProbeEvaluation::kEventPerProbe
-                                           : ProbeEvaluation::kBatch,
+                        {.evaluation = options.one_event_per_probe ? ProbeEvaluation::kEventPerProbe
+                                                                   : ProbeEvaluation::kBatch,
                          .threads = options.threads});
   const CheckSubject subject{&simulation, &scenario, &options.command};
   const ScopedCheckContext context(&describe_check, &subject);
   RunInfo info = describe(scenario, options, "sim");
   info.truth_available = true;
-  const auto log = or_throw(
-      RunLogWriter::create(file, info, simulation.backend().endpoints().directory()));
+  const auto log =
+      or_throw(RunLogWriter::create(file, info, simulation.backend().endpoints().directory()));
   write_manifest(options.directory, info, {});
   const Telemetry telemetry = log->recording(simulation.backend().telemetry());
   Pipeline pipeline(scenario.pipeline, telemetry);
@@ -254,11 +258,8 @@ RunData replay_run(const std::string& run_sqlite, const RunSessionOptions& optio
   Recorder recorder(*log, pipeline, telemetry);
   const Time end = backend->log().result().complete ? kStartOfRun + recorded.planned
                                                     : backend->log().result().reached;
-  const Time reached = run_loop(pipeline,
-                                telemetry,
-                                pipeline_options.probing,
-                                end,
-                                make_hooks(recorder, *log, options));
+  const Time reached = run_loop(
+      pipeline, telemetry, pipeline_options.probing, end, make_hooks(recorder, *log, options));
   recorder.flush(reached);
   recorder.finish(
       reached, std::chrono::duration<double>(WallClock::now() - wall_start).count(), {});

@@ -24,12 +24,11 @@ Simulation::Simulation(const Scenario& scenario, const SimulationOptions& option
       world_(world_options(scenario), engine_),
       injector_(world_),
       faults_(options.without_faults ? std::vector<FaultSpec>{} : scenario.faults),
-      truth_(
-          world_,
-          faults_,
-          {.call = &Simulation::port_of, .subject = this},
-          scenario.pipeline.probing.payload_bytes,
-          scenario.pipeline.probing.dscp),
+      truth_(world_,
+             faults_,
+             {.call = &Simulation::port_of, .subject = this},
+             scenario.pipeline.probing.payload_bytes,
+             scenario.pipeline.probing.dscp),
       backend_(world_, {.evaluation = options.evaluation, .threads = options.threads}) {
   injector_.observe(&GroundTruth::on_fault, &truth_);
   // The loader has resolved every component, so a refusal is a bug.

@@ -20,7 +20,7 @@ namespace bonescan {
 
 struct SimulationOptions {
   ProbeEvaluation evaluation = ProbeEvaluation::kBatch;
-  unsigned threads = 1;        ///< never changes a result
+  unsigned threads = 1;         ///< never changes a result
   bool without_faults = false;  ///< the fault-free twin: same seed, same confounders
 };
 

@@ -104,7 +104,10 @@ std::vector<std::string> equivalent_links(const IdVector<CableId, std::uint64_t>
 
 }  // namespace
 
-double information_bound_s(double loss_ratio, double base_ratio, double probes_per_s, double alpha) {
+double information_bound_s(double loss_ratio,
+                           double base_ratio,
+                           double probes_per_s,
+                           double alpha) {
   const double q = std::min(loss_ratio, 1.0);
   double divergence = q * std::log(q / base_ratio);
   if (q < 1.0) {
@@ -123,8 +126,7 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
   if (records.empty()) {
     return rows;
   }
-  const auto signatures =
-      crossing_signatures(world, endpoints, pipeline, scenario.pipeline.seed);
+  const auto signatures = crossing_signatures(world, endpoints, pipeline, scenario.pipeline.seed);
   std::vector<Pair> probed(pipeline.pairs().begin(), pipeline.pairs().end());
   std::sort(probed.begin(), probed.end());
   const SkeletonSummary skeleton = pipeline.skeleton();
@@ -152,7 +154,8 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
       const auto to = endpoints.endpoint(target);
       if (from && to) {
         row.pairs.push_back({*from, *to});
-        probed_affected += std::binary_search(probed.begin(), probed.end(), row.pairs.back()) ? 1 : 0;
+        probed_affected +=
+            std::binary_search(probed.begin(), probed.end(), row.pairs.back()) ? 1 : 0;
       }
     }
     if (record.loss_ratio > 0.0 && probed_affected > 0 && skeleton.sweep_s > 0.0) {

@@ -1,8 +1,8 @@
 // From the simulator's truth to the rows that the evaluator reads.
 //
-// Two things are added that depend on the probes that were sent: the equivalence class of the broken
-// component (links that every probed path crosses together or not at all) and the information bound
-// (the delay of the best test that knows the fault, at these probes).
+// Two things are added that depend on the probes that were sent: the equivalence class of the
+// broken component (links that every probed path crosses together or not at all) and the
+// information bound (the delay of the best test that knows the fault, at these probes).
 #pragma once
 
 #include "detectors/pipeline/pipeline.h"

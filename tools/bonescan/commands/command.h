@@ -16,8 +16,8 @@ namespace bonescan {
 
 /// What is to be done once the command line has been understood.
 struct Invocation {
-  std::string command_line;         ///< as typed, for manifests
-  std::function<int()> chosen;      ///< set by the subcommand that was named
+  std::string command_line;     ///< as typed, for manifests
+  std::function<int()> chosen;  ///< set by the subcommand that was named
 };
 
 void add_check_command(CLI::App& app, Invocation& invocation);

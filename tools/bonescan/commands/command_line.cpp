@@ -1,6 +1,5 @@
-#include "tools/bonescan/commands/command.h"
-
 #include "scenarios/schema/load_scenario.h"
+#include "tools/bonescan/commands/command.h"
 #include "tools/run/build_info.h"
 #include "tools/run/run_session.h"
 
@@ -34,7 +33,8 @@ int failed(ExitCode code, const std::string& message) {
 
 int run_command_line(int argc, const char* const* argv) {
   const BuildInfo build = build_info();
-  CLI::App app("bonescan: a digital twin and failure detector for RoCE training networks", "bonescan");
+  CLI::App app("bonescan: a digital twin and failure detector for RoCE training networks",
+               "bonescan");
   app.set_version_flag("--version", fmt::format("bonescan {} ({})", build.version, build.commit));
   app.require_subcommand(1);
   Invocation invocation;

@@ -35,9 +35,11 @@ int explain(const ExplainArguments& arguments) {
 
 void add_explain_command(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<ExplainArguments>();
-  CLI::App* command = app.add_subcommand("explain", "Tell the evidence of an incident in plain words");
+  CLI::App* command =
+      app.add_subcommand("explain", "Tell the evidence of an incident in plain words");
   command->add_option("DIR", arguments->directory, "Run directory")->required();
-  command->add_option("--incident", arguments->incident, "Its id or the first digits (default: all)");
+  command->add_option(
+      "--incident", arguments->incident, "Its id or the first digits (default: all)");
   command->callback([arguments, &invocation] {
     invocation.chosen = [arguments] { return explain(*arguments); };
   });

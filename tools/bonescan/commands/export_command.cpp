@@ -34,8 +34,8 @@ int export_visits(const ExportArguments& arguments) {
     }
   }
   std::ostream& out = arguments.out.empty() ? std::cout : file;
-  const auto result = arguments.format == "csv" ? export_visits_csv(**log, out)
-                                                : export_visits_jsonl(**log, out);
+  const auto result =
+      arguments.format == "csv" ? export_visits_csv(**log, out) : export_visits_jsonl(**log, out);
   out.flush();
   if (!result || !out) {
     throw EnvironmentError(result ? "the output cannot be written" : result.error().detail);
@@ -47,7 +47,8 @@ int export_visits(const ExportArguments& arguments) {
 
 void add_export_command(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<ExportArguments>();
-  CLI::App* command = app.add_subcommand("export", "Write the visits of a run as CSV or JSON lines");
+  CLI::App* command =
+      app.add_subcommand("export", "Write the visits of a run as CSV or JSON lines");
   command->add_option("DIR", arguments->directory, "Run directory")->required();
   command->add_option("--format", arguments->format, "csv (public 45-column schema) or jsonl")
       ->check(CLI::IsMember({"csv", "jsonl"}));

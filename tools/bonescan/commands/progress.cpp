@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
+#include <unistd.h>
 
 namespace bonescan {
 namespace {

@@ -62,9 +62,9 @@ int replay(const ReplayArguments& arguments, const std::string& command_line) {
   progress.reset();
   const Evaluation evaluation = evaluate(run);
   write_reports(options.directory, run, evaluation);
-  fmt::print("{}",
-             arguments.json ? json_text(report_json(run, evaluation))
-                            : report_table(run, evaluation));
+  fmt::print(
+      "{}",
+      arguments.json ? json_text(report_json(run, evaluation)) : report_table(run, evaluation));
   fmt::print(stderr, "report: {}/report.html\n", options.directory);
   return 0;
 }

@@ -29,9 +29,8 @@ void add_report_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("report", "Write report.json, report.html and trace.json of a run anew");
   command->add_option("DIR", *directory, "Run directory, interrupted ones too")->required();
-  command->callback([directory, &invocation] {
-    invocation.chosen = [directory] { return report(*directory); };
-  });
+  command->callback(
+      [directory, &invocation] { invocation.chosen = [directory] { return report(*directory); }; });
 }
 
 }  // namespace bonescan

@@ -32,8 +32,8 @@ int run_file(const RunArguments& arguments, const std::string& command_line) {
   }
   const Scenario scenario = load_scenario(arguments.file, settings);
   RunSessionOptions options;
-  options.directory = choose_directory(
-      arguments.out, fmt::format("{}-seed{}", scenario.name, scenario.seed));
+  options.directory =
+      choose_directory(arguments.out, fmt::format("{}-seed{}", scenario.name, scenario.seed));
   options.command = command_line;
   options.threads = arguments.threads;
   options.one_event_per_probe = arguments.one_event_per_probe;

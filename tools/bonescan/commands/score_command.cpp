@@ -43,9 +43,8 @@ void add_score_command(CLI::App& app, Invocation& invocation) {
   command->add_option("DIR", arguments->directories, "Run directories, interrupted ones too")
       ->required();
   command->add_flag("--json", arguments->json, "Print report.json instead of the table");
-  command->callback([arguments, &invocation] {
-    invocation.chosen = [arguments] { return score(*arguments); };
-  });
+  command->callback(
+      [arguments, &invocation] { invocation.chosen = [arguments] { return score(*arguments); }; });
 }
 
 }  // namespace bonescan
