@@ -148,8 +148,8 @@ SkeletonSummary Pipeline::skeleton() const {
   const EndpointDirectory& endpoints = state.telemetry.endpoints;
   SkeletonSummary summary;
   summary.rnics = static_cast<std::uint32_t>(endpoints.size());
-  summary.pairs_full_mesh = pair_count(full_mesh_targets(endpoints, state.options.seed));
-  summary.pairs_same_rail = pair_count(same_rail_targets(endpoints, state.options.seed));
+  summary.pairs_full_mesh = full_mesh_pair_count(endpoints);
+  summary.pairs_same_rail = same_rail_pair_count(endpoints);
   summary.pairs_probed = state.activation.active_pairs();
   summary.destinations_per_rnic_mean = state.scheduler.list_length_mean();
   summary.sweep_s = state.scheduler.sweep_s();

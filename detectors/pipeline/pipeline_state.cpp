@@ -67,7 +67,6 @@ void EvidenceTable::add(PairId pair, std::uint32_t trials, std::uint32_t bad) {
 
 std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
   std::fill(cable_marked_.begin(), cable_marked_.end(), std::uint8_t{0});
-  std::sort(pairs_.begin(), pairs_.end());
   for (const PairId pair : pairs_) {
     const TracedPath* path = counts_[pair.index()].bad > 0 ? paths.known(pair) : nullptr;
     if (path == nullptr) {
@@ -96,6 +95,9 @@ std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
       items_.push_back({path, count.trials, count.bad, pair});
     }
   }
+  std::sort(items_.begin(), items_.end(), [](const PathEvidence& a, const PathEvidence& b) {
+    return a.pair < b.pair;
+  });
   return items_;
 }
 
