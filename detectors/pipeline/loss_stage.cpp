@@ -98,9 +98,14 @@ Attribution LossStage::attribute(Time now, const VisitOutcome& visit) {
   if (excused_by_agent(now, visit)) {
     return Attribution::kExcused;
   }
+  const bool silent = state_->log.streak(visit.pair) >= state_->options.loss.consecutive;
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     if (!about_loss(incident) || incident.layer == Layer::kAgent) {
+      continue;
+    }
+    // A gray link does not make a pair silent: that is another failure on the same path.
+    if (incident.symptom == Symptom::kLoss && silent) {
       continue;
     }
     if (PipelineState::holds(incident, visit.pair) ||
