@@ -23,14 +23,36 @@ void shuffle(std::vector<EndpointId>& targets, const RngStream& stream) {
   }
 }
 
+/// Who may be in one list together: task, and rail where it matters.
+using GroupKey = std::pair<std::string_view, std::uint16_t>;
+
+GroupKey group_of(const Endpoint& endpoint, RailRule rule) {
+  return {endpoint.task, rule == RailRule::kSameRail ? endpoint.rail : std::uint16_t{0}};
+}
+
+/// Ordered pairs within a group, less those within one host of it.
+std::uint64_t count_by(RailRule rule, const EndpointDirectory& directory) {
+  std::map<GroupKey, std::uint64_t> in_group;
+  std::map<std::pair<GroupKey, std::string_view>, std::uint64_t> on_host;
+  for (const Endpoint& endpoint : directory) {
+    const GroupKey group = group_of(endpoint, rule);
+    ++in_group[group];
+    ++on_host[{group, endpoint.host}];
+  }
+  std::uint64_t count = 0;
+  for (const auto& [group, members] : in_group) {
+    count += members * members;
+  }
+  for (const auto& [host, members] : on_host) {
+    count -= members * members;
+  }
+  return count;
+}
+
 PingLists targets_by(RailRule rule, const EndpointDirectory& directory, std::uint64_t seed) {
-  using GroupKey = std::pair<std::string_view, std::uint16_t>;
-  const auto key = [rule](const Endpoint& endpoint) {
-    return GroupKey{endpoint.task, rule == RailRule::kSameRail ? endpoint.rail : std::uint16_t{0}};
-  };
   std::map<GroupKey, std::vector<EndpointId>> groups;
   for (std::uint32_t i = 0; i < directory.size(); ++i) {
-    groups[key(directory[EndpointId(i)])].push_back(EndpointId(i));
+    groups[group_of(directory[EndpointId(i)], rule)].push_back(EndpointId(i));
   }
   PingLists lists(directory.size());
   for (const auto& [group, members] : groups) {
@@ -56,6 +78,14 @@ PingLists same_rail_targets(const EndpointDirectory& directory, std::uint64_t se
 
 PingLists full_mesh_targets(const EndpointDirectory& directory, std::uint64_t seed) {
   return targets_by(RailRule::kAnyRail, directory, seed);
+}
+
+std::uint64_t same_rail_pair_count(const EndpointDirectory& directory) {
+  return count_by(RailRule::kSameRail, directory);
+}
+
+std::uint64_t full_mesh_pair_count(const EndpointDirectory& directory) {
+  return count_by(RailRule::kAnyRail, directory);
 }
 
 std::uint64_t pair_count(const PingLists& lists) {

@@ -26,6 +26,10 @@ PingLists same_rail_targets(const EndpointDirectory& directory, std::uint64_t se
 /// Every endpoint of the same task on another host.
 PingLists full_mesh_targets(const EndpointDirectory& directory, std::uint64_t seed);
 
+/// Directed pairs that the two kinds of lists hold, without making them.
+std::uint64_t same_rail_pair_count(const EndpointDirectory& directory);
+std::uint64_t full_mesh_pair_count(const EndpointDirectory& directory);
+
 /// Directed pairs in all lists together.
 std::uint64_t pair_count(const PingLists& lists);
 

@@ -81,12 +81,18 @@ void LossStage::observe(Time now, VisitOutcome& visit, const TracedPath* path) {
                                         .kind = VerdictKind::kUnreachable,
                                         .rule = VerdictRule::kConsecutiveLoss,
                                         .score = static_cast<float>(visit.lost)});
-    const auto known = std::find_if(unexplained_.begin(),
-                                    unexplained_.end(),
-                                    [&](const auto& item) { return item.pair == visit.pair; });
-    if (known == unexplained_.end()) {
-      unexplained_.push_back({.pair = visit.pair, .since = now, .walk_text = {}});
-    }
+    hold(now, visit.pair, Symptom::kUnreachable);
+  }
+}
+
+void LossStage::hold(Time now, PairId pair, Symptom symptom) {
+  const auto known = std::find_if(unexplained_.begin(),
+                                  unexplained_.end(),
+                                  [pair](const Unexplained& item) { return item.pair == pair; });
+  if (known == unexplained_.end()) {
+    unexplained_.push_back({.pair = pair, .since = now, .symptom = symptom, .walk_text = {}});
+  } else if (symptom == Symptom::kUnreachable) {
+    known->symptom = symptom;
   }
 }
 
@@ -98,12 +104,17 @@ Attribution LossStage::attribute(Time now, const VisitOutcome& visit) {
   if (excused_by_agent(now, visit)) {
     return Attribution::kExcused;
   }
+  const bool silent = state_->log.streak(visit.pair) >= state_->options.loss.consecutive;
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     if (!about_loss(incident) || incident.layer == Layer::kAgent) {
       continue;
     }
-    if (PipelineState::holds(incident, visit.pair) ||
+    // A gray link does not make a pair silent: that is another failure on the same path.
+    if (incident.symptom == Symptom::kLoss && silent) {
+      continue;
+    }
+    if (state_->holds_either_way(incident, visit.pair) ||
         (incident.layer == Layer::kUnderlay && state_->crosses_candidate(incident, visit.pair))) {
       state_->incidents.attribute(index, now, visit.pair);
       return Attribution::kIncident;
@@ -150,8 +161,6 @@ IncidentIndex LossStage::agent_incident(Time now, EndpointId endpoint) {
 
 void LossStage::run(Time now) {
   ledger_.advance(now);
-  std::erase_if(unexplained_,
-                [&](const Unexplained& item) { return state_->log.streak(item.pair) == 0; });
   walk_overlays(now);
   drop_claimed();
   if (!unexplained_.empty() || ledger_.suspicious(base_per_visit_, state_->options.loss.open_llr)) {
@@ -164,21 +173,32 @@ void LossStage::run(Time now) {
 }
 
 void LossStage::walk_overlays(Time now) {
-  for (Unexplained& item : unexplained_) {
-    if (item.walked) {
-      continue;
+  // A walk that had no answer is asked for again, but never before a pair that was not walked yet.
+  for (const bool again : {false, true}) {
+    for (Unexplained& item : unexplained_) {
+      if (item.walked || item.walk_text.empty() == again) {
+        continue;
+      }
+      if (!walk_overlay(now, item)) {
+        return;
+      }
     }
-    const auto finding = state_->inspector.overlay(state_->flow(item.pair), now);
-    if (!finding) {
-      break;
-    }
-    if (finding->culprit.valid()) {
-      open_overlay(now, *finding, item.pair);
-      continue;
-    }
-    item.walked = true;
-    item.walk_text = finding->text;
   }
+}
+
+bool LossStage::walk_overlay(Time now, Unexplained& item) {
+  const auto finding = state_->inspector.overlay(state_->flow(item.pair), now);
+  if (!finding) {
+    return false;
+  }
+  if (finding->culprit.valid()) {
+    open_overlay(now, *finding, item.pair);
+    return true;
+  }
+  item.walked = finding->available || now - item.since >= kLonePatience;
+  item.walk_clear = finding->clear;
+  item.walk_text = finding->text;
+  return true;
 }
 
 void LossStage::drop_claimed() {
@@ -209,7 +229,7 @@ void LossStage::gather(Time since, const Incident* incident) {
       continue;
     }
     if (visit.attribution == Attribution::kIncident &&
-        (incident == nullptr || !PipelineState::holds(*incident, visit.pair))) {
+        (incident == nullptr || !state_->holds_either_way(*incident, visit.pair))) {
       continue;
     }
     evidence_.add(visit.pair, 1, visit.lossy() ? 1 : 0);
@@ -220,28 +240,7 @@ std::vector<Accusation> LossStage::blame(std::span<const PathEvidence> evidence,
   if (!state_->paper()) {
     return (unreachable ? unreachable_vote_ : gray_vote_).explain_all(evidence, Symptom::kLoss);
   }
-  // The published vote: the cable on most failing paths, whatever else crosses it.
-  Accusation accusation;
-  const auto raw = gray_vote_.raw_vote(evidence);
-  for (const LinkVotes& votes : raw) {
-    if (votes.votes == raw.front().votes) {
-      LinkScore score;
-      score.link = votes.link;
-      score.llr = votes.votes;
-      score.bad_paths = votes.votes;
-      score.both_directions = true;
-      accusation.suspects.push_back(score);
-    }
-  }
-  if (accusation.suspects.empty()) {
-    return {};
-  }
-  for (const PathEvidence& item : evidence) {
-    if (item.bad > 0 && crosses(*item.path, accusation.suspects.front().link)) {
-      accusation.pairs.push_back(item.pair);
-    }
-  }
-  return {accusation};
+  return published_vote(gray_vote_, evidence);
 }
 
 void LossStage::accuse_links(Time now) {
@@ -253,7 +252,10 @@ void LossStage::accuse_links(Time now) {
   if (items.empty()) {
     return;
   }
-  const std::vector<Accusation> accusations = blame(items, !unexplained_.empty());
+  const bool silent = std::any_of(unexplained_.begin(), unexplained_.end(), [](const auto& item) {
+    return item.symptom == Symptom::kUnreachable;
+  });
+  const std::vector<Accusation> accusations = blame(items, silent);
   for (const Accusation& accusation : accusations) {
     const IncidentIndex known = open_incident_of(accusation);
     if (known != kNoIncident) {
@@ -262,22 +264,13 @@ void LossStage::accuse_links(Time now) {
       }
       continue;
     }
-    if (distinct_pairs(accusation.pairs) < 2) {
-      continue;  // Algorithm 1: a single failing path accuses no link.
+    if (!state_->paper() && state_->distinct_pairs(accusation.pairs) < 2) {
+      // Algorithm 1: a single failing path accuses no link.  The pair waits for the other stages.
+      hold(now, accusation.pairs.front(), Symptom::kLoss);
+      continue;
     }
     open_underlay(now, accusation, gray_vote_.raw_vote(items));
   }
-}
-
-std::size_t LossStage::distinct_pairs(const std::vector<PairId>& pairs) const {
-  std::vector<Pair> unordered;
-  for (const PairId pair : pairs) {
-    const Pair& ends = state_->ends(pair);
-    unordered.push_back(std::min(ends, ends.reversed()));
-  }
-  std::sort(unordered.begin(), unordered.end());
-  return static_cast<std::size_t>(std::unique(unordered.begin(), unordered.end()) -
-                                  unordered.begin());
 }
 
 IncidentIndex LossStage::open_incident_of(const Accusation& accusation) const {
@@ -314,7 +307,8 @@ void LossStage::open_underlay(Time now,
            std::binary_search(accusation.pairs.begin(), accusation.pairs.end(), item.pair);
   });
   if (walked != unexplained_.end()) {
-    state_->incidents.add_evidence(index, {now, "overlay-walk", true, walked->walk_text});
+    state_->incidents.add_evidence(index,
+                                   {now, "overlay-walk", walked->walk_clear, walked->walk_text});
   } else if (const auto finding =
                  state_->inspector.overlay(state_->flow(accusation.pairs.front()), now)) {
     state_->incidents.add_evidence(index, {now, "overlay-walk", finding->clear, finding->text});
@@ -340,13 +334,18 @@ void LossStage::open_underlay(Time now,
 
 void LossStage::claim(IncidentIndex index, Time now, PairId pair) {
   state_->incidents.attribute(index, now, pair);
+  // What the other direction lost so far has the same explanation.
+  const Pair ends = state_->ends(pair);
+  const auto same = [&](PairId other) {
+    return other == pair || state_->ends(other) == ends.reversed();
+  };
   for (VisitOutcome& visit : state_->log.recent()) {
-    if (visit.pair == pair && visit.lossy() && visit.attribution == Attribution::kNone) {
+    if (visit.lossy() && visit.attribution == Attribution::kNone && same(visit.pair)) {
       visit.attribution = Attribution::kIncident;
     }
   }
   for (Unexplained& item : unexplained_) {
-    item.claimed = item.claimed || item.pair == pair;
+    item.claimed = item.claimed || same(item.pair);
   }
 }
 
@@ -360,7 +359,9 @@ void LossStage::give_up_on_lone_pairs(Time now) {
     if (healed != kNoIncident) {
       claim(healed, now, item.pair);
     } else if (const auto tables = state_->inspector.tables(state_->flow(item.pair), now)) {
-      open_lone(now, item, *tables);
+      if (tables->available || now - item.since >= 2 * kLonePatience) {
+        open_lone(now, item, *tables);
+      }
     }
   }
 }
@@ -376,7 +377,7 @@ IncidentIndex LossStage::overlay_incident_of(PairId pair) const {
   };
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
-    if (incident.layer != Layer::kOverlay || distinct_pairs(incident.pairs) < 2) {
+    if (incident.layer != Layer::kOverlay || state_->distinct_pairs(incident.pairs) < 2) {
       continue;
     }
     for (const EndpointId endpoint : {ends.source, ends.target}) {
@@ -391,32 +392,34 @@ IncidentIndex LossStage::overlay_incident_of(PairId pair) const {
 }
 
 void LossStage::open_lone(Time now, const Unexplained& item, const TableFinding& tables) {
+  const bool silent = item.symptom == Symptom::kUnreachable;
   const IncidentIndex index = state_->incidents.open_incident(
-      now, Layer::kUndetermined, Symptom::kUnreachable, "unreachable-pair");
+      now, Layer::kUndetermined, item.symptom, silent ? "unreachable-pair" : "lossy-pair");
   describe_loss(now, index, item.pair);
-  state_->incidents.add_evidence(index, {now, "overlay-walk", true, item.walk_text});
+  const bool traced = state_->paths.known(item.pair) != nullptr;
+  state_->incidents.add_evidence(index, {now, "overlay-walk", item.walk_clear, item.walk_text});
+  state_->incidents.add_evidence(index,
+                                 {now,
+                                  "underlay-vote",
+                                  traced,
+                                  traced ? "no link lies on failing paths of two pairs"
+                                         : "the pair's path could not be traced"});
   state_->incidents.add_evidence(
-      index, {now, "underlay-vote", true, "no link lies on failing paths of two pairs"});
-  state_->incidents.add_evidence(index, {now, "flow-table-diff", !tables.mismatch, tables.text});
+      index, {now, "flow-table-diff", tables.available && !tables.mismatch, tables.text});
   if (tables.mismatch) {
     state_->incidents.place(index, Layer::kRnic, "table-mismatch", {{tables.rnic, 1.0}}, 1.0);
-  } else if (tables.available) {
+  } else if (tables.available && item.walk_clear) {
     // By elimination it is one of the links that only this pair crosses.
     gather(now - state_->options.loss.pool_window, nullptr);
     const auto scores = unreachable_vote_.score(evidence_.relevant(state_->paths), Symptom::kLoss);
     const auto suspects = ties(scores, state_->options.localize.tie_nats);
     state_->incidents.place(index,
                             Layer::kUnderlay,
-                            "link-down",
+                            silent ? "link-down" : "link-loss",
                             candidates_of(suspects),
                             1.0 / static_cast<double>(std::max<std::size_t>(suspects.size(), 1)));
   }
   claim(index, now, item.pair);
-  for (const Unexplained& other : unexplained_) {
-    if (!other.claimed && state_->ends(other.pair) == state_->ends(item.pair).reversed()) {
-      claim(index, now, other.pair);
-    }
-  }
 }
 
 void LossStage::refine(Time now) {

@@ -26,19 +26,25 @@ class LossStage final {
   void run(Time now);
 
  private:
-  /// An unreachable pair that no incident explains yet.
+  /// A failing pair that no incident explains yet.
   struct Unexplained {
     PairId pair;
     Time since;
-    bool walked = false;   ///< the overlay was walked and is clear
-    bool claimed = false;  ///< an incident explains it now
+    Symptom symptom = Symptom::kUnreachable;
+    bool walked = false;      ///< the overlay was walked, or cannot be
+    bool walk_clear = false;  ///< ... and is clear; false if it could not be walked
+    bool claimed = false;     ///< an incident explains it now
     std::string walk_text;
   };
 
+  /// Puts the pair among the unexplained, once.
+  void hold(Time now, PairId pair, Symptom symptom);
   Attribution attribute(Time now, const VisitOutcome& visit);
   bool excused_by_agent(Time now, const VisitOutcome& visit);
   IncidentIndex agent_incident(Time now, EndpointId endpoint);
   void walk_overlays(Time now);
+  /// False if the allowance is used up.
+  bool walk_overlay(Time now, Unexplained& item);
   void open_overlay(Time now, const OverlayFinding& finding, PairId pair);
   void accuse_links(Time now);
   std::vector<Accusation> blame(std::span<const PathEvidence> evidence, bool unreachable);
@@ -49,7 +55,6 @@ class LossStage final {
   void gather(Time since, const Incident* incident);
   void claim(IncidentIndex index, Time now, PairId pair);
   void drop_claimed();
-  std::size_t distinct_pairs(const std::vector<PairId>& pairs) const;
   IncidentIndex open_incident_of(const Accusation& accusation) const;
   IncidentIndex overlay_incident_of(PairId pair) const;
   void open_lone(Time now, const Unexplained& item, const TableFinding& tables);

@@ -37,6 +37,24 @@ bool PipelineState::holds(const Incident& incident, PairId pair) {
   return std::binary_search(incident.pairs.begin(), incident.pairs.end(), pair);
 }
 
+std::size_t PipelineState::distinct_pairs(const std::vector<PairId>& pairs) const {
+  std::vector<Pair> unordered;
+  for (const PairId pair : pairs) {
+    const Pair& both = ends(pair);
+    unordered.push_back(std::min(both, both.reversed()));
+  }
+  std::sort(unordered.begin(), unordered.end());
+  return static_cast<std::size_t>(std::unique(unordered.begin(), unordered.end()) -
+                                  unordered.begin());
+}
+
+bool PipelineState::holds_either_way(const Incident& incident, PairId pair) const {
+  const Pair wanted = ends(pair).reversed();
+  return holds(incident, pair) || std::any_of(incident.pairs.begin(),
+                                              incident.pairs.end(),
+                                              [&](PairId other) { return ends(other) == wanted; });
+}
+
 bool PipelineState::crosses_candidate(const Incident& incident, PairId pair) const {
   const TracedPath* path = paths.known(pair);
   return path != nullptr && std::any_of(incident.candidates.begin(),
@@ -67,7 +85,6 @@ void EvidenceTable::add(PairId pair, std::uint32_t trials, std::uint32_t bad) {
 
 std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
   std::fill(cable_marked_.begin(), cable_marked_.end(), std::uint8_t{0});
-  std::sort(pairs_.begin(), pairs_.end());
   for (const PairId pair : pairs_) {
     const TracedPath* path = counts_[pair.index()].bad > 0 ? paths.known(pair) : nullptr;
     if (path == nullptr) {
@@ -96,6 +113,9 @@ std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
       items_.push_back({path, count.trials, count.bad, pair});
     }
   }
+  std::sort(items_.begin(), items_.end(), [](const PathEvidence& a, const PathEvidence& b) {
+    return a.pair < b.pair;
+  });
   return items_;
 }
 
@@ -127,6 +147,30 @@ std::string vote_text(const LinkScore& best,
                         raw.front().votes);
   }
   return text;
+}
+
+std::vector<Accusation> published_vote(UnderlayVote& vote, std::span<const PathEvidence> evidence) {
+  Accusation accusation;
+  const auto raw = vote.raw_vote(evidence);
+  for (const LinkVotes& votes : raw) {
+    if (votes.votes == raw.front().votes) {
+      LinkScore score;
+      score.link = votes.link;
+      score.llr = votes.votes;
+      score.bad_paths = votes.votes;
+      score.both_directions = true;
+      accusation.suspects.push_back(score);
+    }
+  }
+  if (accusation.suspects.empty()) {
+    return {};
+  }
+  for (const PathEvidence& item : evidence) {
+    if (item.bad > 0 && crosses(*item.path, accusation.suspects.front().link)) {
+      accusation.pairs.push_back(item.pair);
+    }
+  }
+  return {accusation};
 }
 
 std::vector<Candidate> candidates_of(std::span<const LinkScore> suspects) {

@@ -48,6 +48,12 @@ struct PipelineState {
   /// Is the pair one of the incident's, in this direction?
   static bool holds(const Incident& incident, PairId pair);
 
+  /// In this direction or the other: a round trip of one is a round trip of both.
+  bool holds_either_way(const Incident& incident, PairId pair) const;
+
+  /// How many pairs these are when direction does not count.
+  std::size_t distinct_pairs(const std::vector<PairId>& pairs) const;
+
   /// Does the pair's known path cross a candidate of an underlay incident?
   bool crosses_candidate(const Incident& incident, PairId pair) const;
 };
@@ -79,6 +85,10 @@ std::string vote_text(const LinkScore& best,
                       std::span<const LinkVotes> raw,
                       const ComponentTable& components,
                       std::string_view unit);
+
+/// The paper's configuration: the cables on most failing paths, whatever else crosses them; at most
+/// one accusation.
+std::vector<Accusation> published_vote(UnderlayVote& vote, std::span<const PathEvidence> evidence);
 
 std::vector<Candidate> candidates_of(std::span<const LinkScore> suspects);
 

@@ -4,8 +4,8 @@
 // where, since when, how sure, and why.  An incident opens early (at the first sound suspicion) and
 // is refined while evidence comes in, so `candidates` shrinks until the component stands alone or a
 // set remains that no probe can tell apart.
-// Invariants: 1. `opened` never changes; 2. `id` never changes and follows from component, layer
-// and opening time; 3. candidates are sorted by falling likelihood, and hold no doubles;
+// Invariants: 1. `opened` never changes; 2. `id` never changes and follows from opening time,
+// order of opening and kind; 3. candidates are sorted by falling likelihood, and hold no doubles;
 // 4. an incident without a named component has layer kUndetermined.
 #pragma once
 

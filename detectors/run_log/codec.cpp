@@ -58,10 +58,9 @@ void overwrite(std::vector<std::byte>& bytes, std::size_t at, T value) {
 
 void ByteWriter::begin_blob(BlobKind kind) {
   BONESCAN_CHECK(bytes_.empty());
-  put(static_cast<std::uint16_t>(kind));
-  put(kBlobVersion);
-  put(std::uint32_t{0});
-  put(std::uint64_t{0});
+  bytes_.resize(kBlobHeaderSize);
+  overwrite(bytes_, 0, static_cast<std::uint16_t>(kind));
+  overwrite(bytes_, 2, kBlobVersion);
 }
 
 void ByteWriter::seal_blob(std::uint32_t items) {

@@ -58,8 +58,8 @@ class ByteWriter {
   template <class T>
   void put(T value) {
     const T stored = little_endian(value);
-    const auto* from = reinterpret_cast<const std::byte*>(&stored);
-    bytes_.insert(bytes_.end(), from, from + sizeof(T));
+    bytes_.resize(bytes_.size() + sizeof(T));
+    std::memcpy(bytes_.data() + bytes_.size() - sizeof(T), &stored, sizeof(T));
   }
 
   void text(std::string_view value) {

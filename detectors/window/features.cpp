@@ -32,8 +32,7 @@ void sort_by_insertion(std::span<std::uint32_t> values) {
 void sort_by_digits(std::span<std::uint32_t> values) {
   constexpr unsigned kDigitBits = 8;
   constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
-  // Only places that were written before are read; clearing 4 KiB would cost as much as sorting.
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only written places are read.
   std::array<std::uint32_t, kLongestDigitSort> buffer;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   const std::uint32_t base = *least;

@@ -40,7 +40,8 @@ constexpr std::array kSections = {
             "list of `effects`, with the keys that each effect takes; other keys are errors."},
 };
 
-constexpr std::string_view kIntroduction = R"(# Scenario files
+constexpr std::string_view kIntroduction =
+    R"(# Scenario files
 
 Every key that a scenario may have. This file is generated from the tables that the loader reads
 with, and a test compares them; `scenarios/quickstart.yaml` is an example with comments.
@@ -62,8 +63,11 @@ Rules:
 | duration | a number and one of `ns`, `us`, `ms`, `s`, `min`, `h` |
 | rate | a number and one of `bps`, `Kbps`, `Mbps`, `Gbps`, `Tbps` |
 | size | a number and one of `B`, `KiB`, `MiB` |
-| text | `any words`; in quotes if it has `:`, `#` or brackets, or stands within `{ }` and has commas |
-| component | `host-S.H`, `host-S.H/rnic-R`, `host-S.H/ovs`, `host-S.H/agent`, `tor-S.R`, `agg-A`, `link(host-S.H/rnic-R, tor-S.R)`, `link(tor-S.R, agg-A)`; S segment, H host, R rail, A aggregation switch, all from 0; a `link(...)` stands in quotes within `{ }` |
+| text | `any words`; in quotes if it has `:`, `#` or brackets, or stands within `{ }` )"
+    R"(and has commas |
+| component | `host-S.H`, `host-S.H/rnic-R`, `host-S.H/ovs`, `host-S.H/agent`, `tor-S.R`, )"
+    R"(`agg-A`, `link(host-S.H/rnic-R, tor-S.R)`, `link(tor-S.R, agg-A)`; S segment, H host, )"
+    R"(R rail, A aggregation switch, all from 0; a `link(...)` stands in quotes within `{ }` |
 )";
 
 /// Table cells may not hold a bare bar.

@@ -68,8 +68,8 @@ confounders:
   agent_crashes: {count: 1, down: 40s}
   congestion: {per_minute: 1, length: 4s, queue: 15us}
 faults:
-  - {name: a, kind: crc-error, on: "link(tor-0.0, agg-1)", at: 1min, for: 1min, direction: up, loss: 2%
-}
+  - {name: a, kind: crc-error, on: "link(tor-0.0, agg-1)", at: 1min, for: 1min, direction: up,
+     loss: 2%}
   - {name: b, kind: rnic-port-flapping, on: host-0.00/rnic-0, at: 1min, down: 2s, up: 8s}
   - {name: c, kind: overlay-loop, on: host-0.00/rnic-0, at: 1min, rule: encap, to: host-1.00/rnic-0}
   - name: d
@@ -85,7 +85,8 @@ faults:
         flow_share: 50%
       - {effect: link.delay, on: "link(tor-0.0, agg-1)", delay: 5us}
       - {effect: port.flap, on: "link(tor-0.0, agg-1)", down: 1s, up: 2s}
-      - {effect: rule.alter, on: host-0.00/rnic-1, rule: encap, to: host-1.00/rnic-1, alteration: drop}
+      - {effect: rule.alter, on: host-0.00/rnic-1, rule: encap, to: host-1.00/rnic-1,
+         alteration: drop}
 )yaml";
 
 constexpr std::string_view kSmallest = R"(

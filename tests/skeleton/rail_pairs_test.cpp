@@ -132,5 +132,14 @@ TEST(PingLists, EveryPositionIsEquallyLikely) {
   }
 }
 
+TEST(PairCounts, EqualTheListsWithoutMakingThem) {
+  EndpointDirectory directory = one_task(5, 3);
+  directory.push_back(endpoint("host-0", 0, "other"));
+  directory.push_back(endpoint("host-9", 0, "other"));
+  directory.push_back(endpoint("host-9", 1, "other"));
+  EXPECT_EQ(same_rail_pair_count(directory), pair_count(same_rail_targets(directory, 1)));
+  EXPECT_EQ(full_mesh_pair_count(directory), pair_count(full_mesh_targets(directory, 1)));
+}
+
 }  // namespace
 }  // namespace bonescan

@@ -97,6 +97,7 @@ const std::vector<BannedWord>& banned_words() {
   static const std::vector<std::string_view> kMayThrow = {"scenarios", "tools", "tests"};
   static const std::vector<std::string_view> kCallbacks = {"tools",
                                                            "tests",
+                                                           "scenarios",
                                                            "detectors/pipeline/run_loop.h",
                                                            "detectors/pipeline/run_loop.cpp",
                                                            "detectors/run_log"};

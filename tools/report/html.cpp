@@ -13,16 +13,21 @@ namespace bonescan {
 namespace {
 
 constexpr std::string_view kStyle = R"css(
-body{font:15px/1.45 system-ui,sans-serif;color:#1c2330;background:#fff;max-width:1140px;margin:24px auto;padding:0 16px}
+body{font:15px/1.45 system-ui,sans-serif;color:#1c2330;background:#fff;
+max-width:1140px;margin:24px auto;padding:0 16px}
 h1{font-size:22px;margin:0 0 2px}h2{font-size:16px;margin:28px 0 8px}.meta{color:#5b6472;margin:0}
 .note{border-left:4px solid #b4690e;background:#fdf5e8;padding:6px 10px;margin:12px 0}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(170px,1fr));gap:10px;margin:18px 0}
 .tile{border:1px solid #d9dee6;border-radius:6px;padding:10px 12px}
-.tile b{display:block;font-size:24px;font-weight:600}.tile span{color:#5b6472;font-size:13px;display:block}
+.tile b{display:block;font-size:24px;font-weight:600}
+.tile span{color:#5b6472;font-size:13px;display:block}
 table{border-collapse:collapse;width:100%;font-size:13.5px}
-th,td{text-align:left;vertical-align:top;padding:5px 8px;border-bottom:1px solid #e3e7ed;overflow-wrap:anywhere}
-th{color:#5b6472;font-weight:600}td.n,th.n{text-align:right;white-space:nowrap}td.s,th.s{white-space:nowrap}
-summary{cursor:pointer}pre{white-space:pre-wrap;background:#f5f7fa;padding:8px;margin:6px 0;font-size:12.5px}
+th,td{text-align:left;vertical-align:top;padding:5px 8px;border-bottom:1px solid #e3e7ed;
+overflow-wrap:anywhere}
+th{color:#5b6472;font-weight:600}td.n,th.n{text-align:right;white-space:nowrap}
+td.s,th.s{white-space:nowrap}
+summary{cursor:pointer}
+pre{white-space:pre-wrap;background:#f5f7fa;padding:8px;margin:6px 0;font-size:12.5px}
 .dot{display:inline-block;width:9px;height:9px;border-radius:2px;margin-right:5px;border:1px solid}
 .key{font-size:13px;color:#5b6472}.key span{margin-right:16px;white-space:nowrap}
 .grid{stroke:#e9edf2}.edge{stroke:#c9d0da}.label{font-size:11px;fill:#1c2330}

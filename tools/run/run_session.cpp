@@ -212,6 +212,7 @@ RunData run_scenario(const Scenario& scenario, const RunSessionOptions& options)
   write_manifest(options.directory, info, {});
   const Telemetry telemetry = log->recording(simulation.backend().telemetry());
   Pipeline pipeline(scenario.pipeline, telemetry);
+  simulation.learn_paths(pipeline.pairs());
   Recorder recorder(*log, pipeline, telemetry);
   std::uint64_t written = 0;
   recorder.before_flush = [&] {

@@ -2,7 +2,6 @@
 
 #include "detectors/schedule/probe_scheduler.h"
 #include "sim/base/check.h"
-#include "tools/run/truth_rows.h"
 
 namespace bonescan {
 namespace {
@@ -46,7 +45,7 @@ std::uint16_t Simulation::port_of(const void* self, RnicId source, RnicId target
 
 std::vector<TruthRow> Simulation::truth_rows(const Pipeline& pipeline) const {
   return make_truth_rows(
-      truth_.records(), faults_, world_, backend_.endpoints(), pipeline, scenario_);
+      truth_.records(), faults_, world_, backend_.endpoints(), pipeline, scenario_, signatures_);
 }
 
 }  // namespace bonescan

@@ -12,6 +12,7 @@
 #include "model/world.h"
 #include "scenarios/schema/scenario.h"
 #include "sim/engine/engine.h"
+#include "tools/run/truth_rows.h"
 
 #include <memory>
 #include <vector>
@@ -40,7 +41,13 @@ class Simulation final {
   /// Grows whenever truth_rows() would say something new.
   std::uint64_t truth_revision() const { return truth_.revision(); }
 
+  /// Takes down which links the probes of these pairs cross, before anything is broken.
+  void learn_paths(const PairTable& pairs) {
+    signatures_ = crossing_signatures(world_, backend_.endpoints(), pairs, scenario_.pipeline.seed);
+  }
+
   /// What is known of every fault that has begun, with scores' needs filled in.
+  /// REQUIRES: learn_paths().
   std::vector<TruthRow> truth_rows(const Pipeline& pipeline) const;
 
  private:
@@ -53,6 +60,7 @@ class Simulation final {
   std::vector<FaultSpec> faults_;
   GroundTruth truth_;
   SimBackend backend_;
+  CrossingSignatures signatures_;
 };
 
 }  // namespace bonescan

@@ -61,14 +61,27 @@ Component component_of(const TruthRecord& record, const World& world) {
   return {ComponentType::kHost, name};
 }
 
-/// A hash of the set of (pair, way) that cross each cable: equal hashes, equal sets.
-IdVector<CableId, std::uint64_t> crossing_signatures(const World& world,
-                                                     const EndpointMap& endpoints,
-                                                     const Pipeline& pipeline,
-                                                     std::uint64_t seed) {
-  IdVector<CableId, std::uint64_t> signatures(world.fabric().cable_count());
-  for (std::uint32_t p = 0; p < pipeline.pairs().size(); ++p) {
-    const Pair& ends = pipeline.pairs()[PairId(p)];
+std::vector<std::string> equivalent_links(const CrossingSignatures& signatures,
+                                          CableId truth,
+                                          const Fabric& fabric) {
+  std::vector<std::string> names;
+  for (std::uint32_t c = 0; c < signatures.size(); ++c) {
+    if (CableId(c) == truth || signatures[CableId(c)] == signatures[truth]) {
+      names.push_back("link " + fabric.cable_name(CableId(c)));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+CrossingSignatures crossing_signatures(const World& world,
+                                       const EndpointMap& endpoints,
+                                       const PairTable& pairs,
+                                       std::uint64_t seed) {
+  CrossingSignatures signatures(world.fabric().cable_count());
+  for (std::uint32_t p = 0; p < pairs.size(); ++p) {
+    const Pair& ends = pairs[PairId(p)];
     const ProbePath path = resolve_path(world,
                                         {.source = endpoints.rnic(ends.source),
                                          .target = endpoints.rnic(ends.target),
@@ -90,20 +103,6 @@ IdVector<CableId, std::uint64_t> crossing_signatures(const World& world,
   return signatures;
 }
 
-std::vector<std::string> equivalent_links(const IdVector<CableId, std::uint64_t>& signatures,
-                                          CableId truth,
-                                          const Fabric& fabric) {
-  std::vector<std::string> names;
-  for (std::uint32_t c = 0; c < signatures.size(); ++c) {
-    if (CableId(c) == truth || signatures[CableId(c)] == signatures[truth]) {
-      names.push_back("link " + fabric.cable_name(CableId(c)));
-    }
-  }
-  return names;
-}
-
-}  // namespace
-
 double information_bound_s(double loss_ratio,
                            double base_ratio,
                            double probes_per_s,
@@ -121,12 +120,9 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
                                       const World& world,
                                       const EndpointMap& endpoints,
                                       const Pipeline& pipeline,
-                                      const Scenario& scenario) {
+                                      const Scenario& scenario,
+                                      const CrossingSignatures& signatures) {
   std::vector<TruthRow> rows;
-  if (records.empty()) {
-    return rows;
-  }
-  const auto signatures = crossing_signatures(world, endpoints, pipeline, scenario.pipeline.seed);
   std::vector<Pair> probed(pipeline.pairs().begin(), pipeline.pairs().end());
   std::sort(probed.begin(), probed.end());
   const SkeletonSummary skeleton = pipeline.skeleton();

@@ -15,12 +15,21 @@
 
 namespace bonescan {
 
+/// For each cable a hash of the set of pairs whose probes cross it: equal hashes, equal sets.
+using CrossingSignatures = IdVector<CableId, std::uint64_t>;
+
+CrossingSignatures crossing_signatures(const World& world,
+                                       const EndpointMap& endpoints,
+                                       const PairTable& pairs,
+                                       std::uint64_t seed);
+
 std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
                                       const std::vector<FaultSpec>& faults,
                                       const World& world,
                                       const EndpointMap& endpoints,
                                       const Pipeline& pipeline,
-                                      const Scenario& scenario);
+                                      const Scenario& scenario,
+                                      const CrossingSignatures& signatures);
 
 /// Mean delay of a sequential test that knows the loss ratio and the affected paths.
 ///   delay = max(1, ln(1 / alpha) / KL(q || p0)) / rate
