@@ -57,6 +57,13 @@ inline std::vector<std::string> smoke_scenarios() {
   return names;
 }
 
+/// "crc-error.yaml" or "crc-error" as the name of a parameterised test.
+inline std::string scenario_test_name(const testing::TestParamInfo<std::string>& scenario) {
+  std::string name = std::filesystem::path(scenario.param).stem().string();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 /// Every file and directory below `directory`, with the files' content: equal if nothing changed.
 inline std::map<std::string, std::string> snapshot(const std::string& directory) {
   std::map<std::string, std::string> files;

@@ -30,9 +30,9 @@ inline std::string read_file(const std::string& path) {
 }
 
 struct ChildOptions {
-  std::string working_directory;    ///< empty: the test's own
-  std::string stdout_file;          ///< empty: captured
-  bool without_privileges = false;  ///< as an ordinary user, even if the test runs as root
+  std::string working_directory = {};  ///< empty: the test's own
+  std::string stdout_file = {};        ///< empty: captured
+  bool without_privileges = false;     ///< as an ordinary user, even if the test runs as root
 };
 
 struct ChildResult {

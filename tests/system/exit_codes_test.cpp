@@ -55,12 +55,12 @@ TEST_F(ExitCodes, AreZeroForHelpAndVersion) {
 
 TEST_F(ExitCodes, AreTwoForWrongUsage) {
   expect(2, "subcommand is required", {});
-  expect(2, "dance", {"dance"});
+  expect(2, "unknown subcommand 'dance'; there are: check, run, ", {"dance"});
   expect(2, "--dance", {"run", kScenario, "--dance"});
   expect(2, "FILE", {"run"});
   expect(2, "--threads", {"run", kScenario, "--threads", "0"});
-  expect(2, "--seed", {"run", kScenario, "--seed", "-1"});
-  expect(2, "--seed", {"run", kScenario, "--seed", "18446744073709551616"});
+  expect(2, "found '-1'", {"run", kScenario, "--seed", "-1"});
+  expect(2, "found '18446744073709551616'", {"run", kScenario, "--seed", "18446744073709551616"});
   expect(2, "--format", {"export", "run", "--format", "xml"});
   expect(2, "SECOND", {"compare", "run"});
 }
@@ -113,7 +113,7 @@ TEST_F(ExitCodes, AreFourForAnOutputThatIsFull) {
     SCOPED_TRACE(arguments.front());
     const ChildResult result = bonescan(arguments, {.stdout_file = "/dev/full"});
     EXPECT_EQ(result.exit_code, 4) << result.err;
-    EXPECT_THAT(result.err, HasSubstr("cannot be written"));
+    EXPECT_THAT(result.err, testing::ContainsRegex("can.?not be written|could not be written"));
   }
 }
 

@@ -89,11 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
     ,
     Replay,
     testing::Values("switch-port-down", "crc-error", "overlay-loop", "stale-flow-counters"),
-    [](const testing::TestParamInfo<std::string>& info) {
-      std::string name = info.param;
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+    scenario_test_name);
 
 }  // namespace
 }  // namespace bonescan::fakes

@@ -43,13 +43,7 @@ TEST_P(Smoke, IsTheSameRunWithMoreThreadsAndWithOneEventPerProbe) {
   EXPECT_NE(run_report(scenario(), directory_.file("c"), {"--seed", "2"})["fingerprint"], wanted);
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& info) {
-  std::string name = std::filesystem::path(info.param).stem().string();
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, Smoke, testing::ValuesIn(smoke_scenarios()), test_name);
+INSTANTIATE_TEST_SUITE_P(All, Smoke, testing::ValuesIn(smoke_scenarios()), scenario_test_name);
 
 // A changed fingerprint is a changed result: it needs a reason, and tools/regen_golden.sh.
 TEST(SmokeFingerprints, AreTheGoldenOnes) {

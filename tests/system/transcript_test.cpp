@@ -68,8 +68,9 @@ TEST_F(RunTranscript, OfAComparison) {
   const std::string first = run("crc-error");
   const std::string second = run("overlay-loop");
   const std::string text = transcript({"compare", first, second});
-  EXPECT_THAT(text, testing::HasSubstr("smoke-crc-error"));
-  EXPECT_THAT(text, testing::HasSubstr("smoke-overlay-loop"));
+  EXPECT_THAT(text, testing::HasSubstr("scenario DIFFERENT, seed same, build same"));
+  EXPECT_THAT(text, testing::HasSubstr("true_positives"));
+  EXPECT_THAT(transcript({"compare", first, first}), testing::HasSubstr("fingerprint same"));
   EXPECT_TRUE(nlohmann::json::accept(transcript({"compare", first, second, "--json"})));
 }
 

@@ -4,9 +4,11 @@
 #include "tools/run/run_session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <iostream>
+#include <optional>
 #include <system_error>
 
 namespace bonescan {
@@ -24,6 +26,24 @@ std::string as_typed(int argc, const char* const* argv) {
     text += std::string(" ") + argv[i];
   }
   return text;
+}
+
+/// A complaint if the first word should name a subcommand and does not.
+std::optional<std::string> unknown_subcommand(const CLI::App& app,
+                                              int argc,
+                                              const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') {
+    return std::nullopt;
+  }
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands) {
+    if (command->check_name(argv[1])) {
+      return std::nullopt;
+    }
+    names.push_back(command->get_name());
+  }
+  return fmt::format("unknown subcommand '{}'; there are: {}", argv[1], fmt::join(names, ", "));
 }
 
 int failed(ExitCode code, const std::string& message) {
@@ -49,6 +69,9 @@ int run_command_line(int argc, const char* const* argv) {
   add_export_command(app, invocation);
   add_explain_command(app, invocation);
   add_report_command(app, invocation);
+  if (const auto complaint = unknown_subcommand(app, argc, argv)) {
+    return failed(kUsage, *complaint);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

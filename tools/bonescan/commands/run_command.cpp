@@ -17,7 +17,7 @@ namespace {
 
 struct RunArguments {
   std::string file;
-  std::optional<std::uint64_t> seed;
+  std::optional<std::string> seed;  ///< as typed: the scenario knows what it may be
   std::string out;
   unsigned threads = 1;
   std::vector<std::string> settings;
@@ -62,7 +62,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "Simulate a scenario, detect, localize, score");
   command->add_option("FILE", arguments->file, "Scenario file")->required();
-  command->add_option("--seed", arguments->seed, "Seed, instead of the file's");
+  command->add_option("--seed", arguments->seed, "Seed, instead of the file's")->type_name("UINT");
   command->add_option("--out", arguments->out, "Run directory (default runs/NAME-seedN)");
   command->add_option("--threads", arguments->threads, "Threads; never changes a result")
       ->check(CLI::Range(1, 256));
