@@ -149,10 +149,10 @@ TEST(SmokeScenarios, HaveOneFaultEachOfEveryKind) {
     EXPECT_EQ(scenario.jobs[0].gpus, 16u);
     EXPECT_EQ(scenario.faults.size(), name == "healthy" ? 0u : 1u);
     const bool is_latency = name == "stale-flow-counters";
-    EXPECT_EQ(scenario.duration, is_latency ? minutes(20) : minutes(6));
+    EXPECT_EQ(scenario.duration, is_latency ? minutes(10) : minutes(6));
     if (!scenario.faults.empty()) {
       EXPECT_EQ(scenario.faults[0].kind, name);
-      EXPECT_EQ(scenario.faults[0].at, at(is_latency ? minutes(13) : minutes(3)));
+      EXPECT_EQ(scenario.faults[0].at, at(is_latency ? minutes(5) : minutes(3)));
     }
   }
   EXPECT_THAT(found, testing::UnorderedElementsAreArray(expected));

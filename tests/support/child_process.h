@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
-#include <grp.h>
 #include <iterator>
 #include <string>
 #include <sys/resource.h>
@@ -115,7 +114,7 @@ class ChildProcess final {
         dup2(err, STDERR_FILENO) >= 0 &&
         (options.working_directory.empty() || chdir(options.working_directory.c_str()) == 0) &&
         (!options.without_privileges || geteuid() != 0 ||
-         (setgroups(0, nullptr) == 0 && setgid(kNobody) == 0 && setuid(kNobody) == 0));
+         (setgid(kNobody) == 0 && setuid(kNobody) == 0));
     if (ready) {
       execv(arguments[0], arguments);
     }
