@@ -31,21 +31,6 @@ T or_throw(Expected<T> result) {
   }
 }
 
-std::string prepare(const std::string& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) {
-    throw EnvironmentError(
-        fmt::format("{}: cannot make this directory: {}", directory, error.message()));
-  }
-  const std::string file = (std::filesystem::path(directory) / "run.sqlite").string();
-  if (std::filesystem::exists(file)) {
-    throw EnvironmentError(fmt::format(
-        "{}: already holds a run; give another --out or remove the directory", directory));
-  }
-  return file;
-}
-
 RunInfo describe(const Scenario& scenario, const RunSessionOptions& options, std::string mode) {
   const BuildInfo build = build_info();
   const ProbingOptions& probing = scenario.pipeline.probing;
@@ -196,9 +181,24 @@ std::string describe_check(const void* subject) {
 
 }  // namespace
 
+std::string claim_run_directory(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) {
+    throw EnvironmentError(
+        fmt::format("{}: cannot make this directory: {}", directory, error.message()));
+  }
+  const std::string file = (std::filesystem::path(directory) / "run.sqlite").string();
+  if (std::filesystem::exists(file)) {
+    throw EnvironmentError(fmt::format(
+        "{}: already holds a run; give another --out or remove the directory", directory));
+  }
+  return file;
+}
+
 RunData run_scenario(const Scenario& scenario, const RunSessionOptions& options) {
   const auto wall_start = WallClock::now();
-  const std::string file = prepare(options.directory);
+  const std::string file = claim_run_directory(options.directory);
   Simulation simulation(scenario,
                         {.evaluation = options.one_event_per_probe ? ProbeEvaluation::kEventPerProbe
                                                                    : ProbeEvaluation::kBatch,
@@ -239,7 +239,7 @@ RunData replay_run(const std::string& run_sqlite, const RunSessionOptions& optio
   const auto wall_start = WallClock::now();
   const auto backend = or_throw(ReplayBackend::open(run_sqlite));
   const RunInfo& recorded = backend->log().info();
-  const std::string file = prepare(options.directory);
+  const std::string file = claim_run_directory(options.directory);
   PipelineOptions pipeline_options;
   RunInfo info = recorded;
   info.mode = "replay";

@@ -28,6 +28,11 @@ struct RunSessionOptions {
   std::function<void(Time reached)> progress;
 };
 
+/// Makes the directory of a run that is to come; the path of its run.sqlite, which is not there
+/// yet.
+/// @throws EnvironmentError if the directory cannot be made or already holds a run
+std::string claim_run_directory(const std::string& directory);
+
 /// Simulates and records; the report files are written by write_reports().
 /// @throws EnvironmentError if the directory cannot be written or already holds a run
 RunData run_scenario(const Scenario& scenario, const RunSessionOptions& options);

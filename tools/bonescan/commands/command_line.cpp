@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <iostream>
+#include <system_error>
 
 namespace bonescan {
 namespace {
@@ -53,11 +55,18 @@ int run_command_line(int argc, const char* const* argv) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
   try {
-    return invocation.chosen();
+    const int code = invocation.chosen();
+    // What the streams still hold may not fit on the disk either.
+    if (std::fflush(stdout) != 0 || !std::cout.flush()) {
+      throw EnvironmentError("the output cannot be written");
+    }
+    return code;
   } catch (const ConfigError& error) {
     return failed(kUsage, error.what());
   } catch (const EnvironmentError& error) {
     return failed(kEnvironment, error.what());
+  } catch (const std::system_error& error) {
+    return failed(kEnvironment, fmt::format("the output cannot be written: {}", error.what()));
   } catch (const std::exception& error) {
     return failed(kInternal, fmt::format("internal error: {}", error.what()));
   }

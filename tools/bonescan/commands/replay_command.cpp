@@ -23,28 +23,31 @@ struct ReplayArguments {
   bool json = false;
 };
 
+std::string import_csv(const std::string& csv, const std::string& directory) {
+  claim_run_directory(directory);
+  const std::filesystem::path imported = std::filesystem::path(directory) / "imported.sqlite";
+  const auto result = import_visits_csv(csv, imported.string());
+  if (result) {
+    return imported.string();
+  }
+  std::error_code ignored;
+  std::filesystem::remove(imported, ignored);
+  std::filesystem::remove(directory, ignored);  // Only if nothing else is in it.
+  if (result.error().code == ErrorCode::kInvalid) {
+    throw ConfigError(result.error().detail);
+  }
+  throw EnvironmentError(result.error().detail);
+}
+
 /// The log to analyse: the run's own, or one made from a CSV inside the new directory.
 std::string log_of(const std::string& input, const std::string& directory) {
   const std::filesystem::path path(input);
-  if (path.extension() == ".csv") {
-    std::error_code error;
-    std::filesystem::create_directories(directory, error);
-    const std::string imported = (std::filesystem::path(directory) / "imported.sqlite").string();
-    const auto result = import_visits_csv(input, imported);
-    if (!result) {
-      if (result.error().code == ErrorCode::kInvalid) {
-        throw ConfigError(result.error().detail);
-      }
-      throw EnvironmentError(result.error().detail);
-    }
-    return imported;
-  }
-  const std::filesystem::path log =
+  const std::filesystem::path file =
       std::filesystem::is_directory(path) ? path / "run.sqlite" : path;
-  if (!std::filesystem::exists(log)) {
+  if (!std::filesystem::exists(file)) {
     throw ConfigError(fmt::format("{}: expected a run directory or a .csv file", input));
   }
-  return log.string();
+  return file.extension() == ".csv" ? import_csv(input, directory) : file.string();
 }
 
 int replay(const ReplayArguments& arguments, const std::string& command_line) {
@@ -53,11 +56,12 @@ int replay(const ReplayArguments& arguments, const std::string& command_line) {
       arguments.out, "replay-" + std::filesystem::path(arguments.input).stem().string());
   options.command = command_line;
   const std::string log = log_of(arguments.input, options.directory);
-  std::optional<ProgressLine> progress;
-  if (const auto recorded = load_run(log)) {
-    progress.emplace(recorded->info.planned);
-    options.progress = progress->callback();
+  const auto recorded = load_run(log);
+  if (!recorded) {
+    throw ConfigError(recorded.error().detail);
   }
+  std::optional<ProgressLine> progress(std::in_place, recorded->info.planned);
+  options.progress = progress->callback();
   const RunData run = replay_run(log, options);
   progress.reset();
   const Evaluation evaluation = evaluate(run);
