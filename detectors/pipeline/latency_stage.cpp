@@ -12,6 +12,9 @@ constexpr std::uint8_t kPersistentWindows = 2;
 /// ... and only if its median grew by this. @ours
 constexpr float kPersistentFactor = 1.5F;
 
+/// Tables that do not answer are asked this often, once per visit period. @ours
+constexpr int kTableAsks = 3;
+
 VoteOptions vote_options(const PipelineOptions& options) {
   return {.open_llr = options.loss.open_llr,
           .latency_hit_ratio = options.localize.latency_hit_ratio,
@@ -44,7 +47,7 @@ void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> resu
                                         .score = result.lof,
                                         .factor = result.factor});
     if (!attribute(now, result.pair)) {
-      late_.push_back({result.pair, result.lof, result.factor});
+      late_.push_back({.pair = result.pair, .lof = result.lof, .factor = result.factor});
     }
   }
   std::stable_sort(
@@ -95,7 +98,9 @@ void LatencyStage::accuse_links(Time now, std::span<const ShortTermResult> resul
     }
   }
   const auto items = evidence_.relevant(state_->paths);
-  for (const Accusation& accusation : vote_.explain_all(items, Symptom::kLatency)) {
+  const auto accusations =
+      state_->paper() ? published_vote(vote_, items) : vote_.explain_all(items, Symptom::kLatency);
+  for (const Accusation& accusation : accusations) {
     open_link(now, accusation, vote_.raw_vote(items));
   }
   std::erase_if(late_, [&](const Late& late) { return claimed(late.pair); });
@@ -143,15 +148,20 @@ void LatencyStage::open_link(Time now,
 
 void LatencyStage::check_tables(Time now) {
   std::vector<Late> waiting = std::exchange(late_, {});
+  std::vector<Late> unanswered;
   for (std::size_t i = 0; i < waiting.size(); ++i) {
-    const Late& late = waiting[i];
+    Late& late = waiting[i];
     if (claimed(late.pair) || attribute(now, late.pair)) {
       continue;
     }
     const auto tables = state_->inspector.tables(state_->flow(late.pair), now);
     if (!tables) {
       late_.assign(waiting.begin() + static_cast<std::ptrdiff_t>(i), waiting.end());
-      return;
+      break;
+    }
+    if (!tables->available && ++late.asked < kTableAsks) {
+      unanswered.push_back(late);
+      continue;
     }
     if (tables->mismatch) {
       open_rnic(now, late, *tables);
@@ -160,6 +170,7 @@ void LatencyStage::check_tables(Time now) {
       open_persistent(now, late, *tables);
     }
   }
+  late_.insert(late_.end(), unanswered.begin(), unanswered.end());
 }
 
 void LatencyStage::open_rnic(Time now, const Late& late, const TableFinding& tables) {

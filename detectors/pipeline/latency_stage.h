@@ -29,6 +29,7 @@ class LatencyStage final {
     PairId pair;
     float lof = 0.0F;
     float factor = 1.0F;
+    int asked = 0;  ///< times its tables were asked for without an answer
   };
 
   bool attribute(Time now, PairId pair);

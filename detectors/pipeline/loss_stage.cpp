@@ -164,21 +164,32 @@ void LossStage::run(Time now) {
 }
 
 void LossStage::walk_overlays(Time now) {
-  for (Unexplained& item : unexplained_) {
-    if (item.walked) {
-      continue;
+  // A walk that had no answer is asked for again, but never before a pair that was not walked yet.
+  for (const bool again : {false, true}) {
+    for (Unexplained& item : unexplained_) {
+      if (item.walked || item.walk_text.empty() == again) {
+        continue;
+      }
+      if (!walk_overlay(now, item)) {
+        return;
+      }
     }
-    const auto finding = state_->inspector.overlay(state_->flow(item.pair), now);
-    if (!finding) {
-      break;
-    }
-    if (finding->culprit.valid()) {
-      open_overlay(now, *finding, item.pair);
-      continue;
-    }
-    item.walked = true;
-    item.walk_text = finding->text;
   }
+}
+
+bool LossStage::walk_overlay(Time now, Unexplained& item) {
+  const auto finding = state_->inspector.overlay(state_->flow(item.pair), now);
+  if (!finding) {
+    return false;
+  }
+  if (finding->culprit.valid()) {
+    open_overlay(now, *finding, item.pair);
+    return true;
+  }
+  item.walked = finding->available || now - item.since >= kLonePatience;
+  item.walk_clear = finding->clear;
+  item.walk_text = finding->text;
+  return true;
 }
 
 void LossStage::drop_claimed() {
@@ -220,28 +231,7 @@ std::vector<Accusation> LossStage::blame(std::span<const PathEvidence> evidence,
   if (!state_->paper()) {
     return (unreachable ? unreachable_vote_ : gray_vote_).explain_all(evidence, Symptom::kLoss);
   }
-  // The published vote: the cable on most failing paths, whatever else crosses it.
-  Accusation accusation;
-  const auto raw = gray_vote_.raw_vote(evidence);
-  for (const LinkVotes& votes : raw) {
-    if (votes.votes == raw.front().votes) {
-      LinkScore score;
-      score.link = votes.link;
-      score.llr = votes.votes;
-      score.bad_paths = votes.votes;
-      score.both_directions = true;
-      accusation.suspects.push_back(score);
-    }
-  }
-  if (accusation.suspects.empty()) {
-    return {};
-  }
-  for (const PathEvidence& item : evidence) {
-    if (item.bad > 0 && crosses(*item.path, accusation.suspects.front().link)) {
-      accusation.pairs.push_back(item.pair);
-    }
-  }
-  return {accusation};
+  return published_vote(gray_vote_, evidence);
 }
 
 void LossStage::accuse_links(Time now) {
@@ -314,7 +304,8 @@ void LossStage::open_underlay(Time now,
            std::binary_search(accusation.pairs.begin(), accusation.pairs.end(), item.pair);
   });
   if (walked != unexplained_.end()) {
-    state_->incidents.add_evidence(index, {now, "overlay-walk", true, walked->walk_text});
+    state_->incidents.add_evidence(index,
+                                   {now, "overlay-walk", walked->walk_clear, walked->walk_text});
   } else if (const auto finding =
                  state_->inspector.overlay(state_->flow(accusation.pairs.front()), now)) {
     state_->incidents.add_evidence(index, {now, "overlay-walk", finding->clear, finding->text});
@@ -360,7 +351,9 @@ void LossStage::give_up_on_lone_pairs(Time now) {
     if (healed != kNoIncident) {
       claim(healed, now, item.pair);
     } else if (const auto tables = state_->inspector.tables(state_->flow(item.pair), now)) {
-      open_lone(now, item, *tables);
+      if (tables->available || now - item.since >= 2 * kLonePatience) {
+        open_lone(now, item, *tables);
+      }
     }
   }
 }
@@ -394,13 +387,19 @@ void LossStage::open_lone(Time now, const Unexplained& item, const TableFinding&
   const IncidentIndex index = state_->incidents.open_incident(
       now, Layer::kUndetermined, Symptom::kUnreachable, "unreachable-pair");
   describe_loss(now, index, item.pair);
-  state_->incidents.add_evidence(index, {now, "overlay-walk", true, item.walk_text});
+  const bool traced = state_->paths.known(item.pair) != nullptr;
+  state_->incidents.add_evidence(index, {now, "overlay-walk", item.walk_clear, item.walk_text});
+  state_->incidents.add_evidence(index,
+                                 {now,
+                                  "underlay-vote",
+                                  traced,
+                                  traced ? "no link lies on failing paths of two pairs"
+                                         : "the pair's path could not be traced"});
   state_->incidents.add_evidence(
-      index, {now, "underlay-vote", true, "no link lies on failing paths of two pairs"});
-  state_->incidents.add_evidence(index, {now, "flow-table-diff", !tables.mismatch, tables.text});
+      index, {now, "flow-table-diff", tables.available && !tables.mismatch, tables.text});
   if (tables.mismatch) {
     state_->incidents.place(index, Layer::kRnic, "table-mismatch", {{tables.rnic, 1.0}}, 1.0);
-  } else if (tables.available) {
+  } else if (tables.available && item.walk_clear) {
     // By elimination it is one of the links that only this pair crosses.
     gather(now - state_->options.loss.pool_window, nullptr);
     const auto scores = unreachable_vote_.score(evidence_.relevant(state_->paths), Symptom::kLoss);

@@ -30,8 +30,9 @@ class LossStage final {
   struct Unexplained {
     PairId pair;
     Time since;
-    bool walked = false;   ///< the overlay was walked and is clear
-    bool claimed = false;  ///< an incident explains it now
+    bool walked = false;      ///< the overlay was walked, or cannot be
+    bool walk_clear = false;  ///< ... and is clear; false if it could not be walked
+    bool claimed = false;     ///< an incident explains it now
     std::string walk_text;
   };
 
@@ -39,6 +40,8 @@ class LossStage final {
   bool excused_by_agent(Time now, const VisitOutcome& visit);
   IncidentIndex agent_incident(Time now, EndpointId endpoint);
   void walk_overlays(Time now);
+  /// False if the allowance is used up.
+  bool walk_overlay(Time now, Unexplained& item);
   void open_overlay(Time now, const OverlayFinding& finding, PairId pair);
   void accuse_links(Time now);
   std::vector<Accusation> blame(std::span<const PathEvidence> evidence, bool unreachable);

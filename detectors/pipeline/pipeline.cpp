@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace bonescan {
 namespace {
@@ -41,8 +42,19 @@ class Pipeline::Impl {
   const PipelineState& state() const { return state_; }
 
   void observe(Time now, const ProbeBatch& batch) {
+    // Live backends may deliver in the order of arrival; incidents do not depend on it.
+    in_order_.clear();
     for (const Visit& visit : batch.visits) {
-      observe_visit(now, visit, batch.rtts(visit));
+      in_order_.push_back(&visit);
+    }
+    const auto before = [](const Visit* a, const Visit* b) {
+      return std::tie(a->start, a->pair) < std::tie(b->start, b->pair);
+    };
+    if (!std::is_sorted(in_order_.begin(), in_order_.end(), before)) {
+      std::stable_sort(in_order_.begin(), in_order_.end(), before);
+    }
+    for (const Visit* visit : in_order_) {
+      observe_visit(now, *visit, batch.rtts(*visit));
     }
   }
 
@@ -59,9 +71,12 @@ class Pipeline::Impl {
   }
 
   void finish(Time now) {
-    if (stores_[0].sample_count() + stores_[1].sample_count() > 0) {
+    // The window that still settles, and the one after it.
+    while (stores_[0].sample_count() + stores_[1].sample_count() > 0) {
       close_window(now);
     }
+    state_.inspector.refill();
+    latency_.run(now);
   }
 
   PipelineUpdates take_updates() {
@@ -92,11 +107,12 @@ class Pipeline::Impl {
     record.probes += outcome.probes;
     record.lost += outcome.lost;
     record.local_errors += visit.count - outcome.probes;
-    // After a long gap the megaflows were evicted: the first probe measures its own upcall.
+    // After a long gap the megaflows were evicted: the first probe measures its own upcall.  Where
+    // a visit is one probe, all of a pair's probes are alike and there is nothing else to go by.
     const bool cold = last_visit_[visit.pair] == Time::min() ||
                       visit.start - last_visit_[visit.pair] > state_.options.window.cold_after;
     last_visit_[visit.pair] = visit.start;
-    stores_[slot(window)].add(visit.pair, cold ? rtts.subspan(1) : rtts);
+    stores_[slot(window)].add(visit.pair, cold && rtts.size() > 1 ? rtts.subspan(1) : rtts);
   }
 
   void close_window(Time now) {
@@ -126,6 +142,7 @@ class Pipeline::Impl {
   std::array<WindowRecord, 2> records_;
   ClosedWindow closed_;
   std::vector<ShortTermResult> results_;
+  std::vector<const Visit*> in_order_;  ///< scratch of observe()
   IdVector<PairId, Time> last_visit_;
   std::int64_t window_ = 0;  ///< the window that closes next
 };

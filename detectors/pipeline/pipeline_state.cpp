@@ -129,6 +129,30 @@ std::string vote_text(const LinkScore& best,
   return text;
 }
 
+std::vector<Accusation> published_vote(UnderlayVote& vote, std::span<const PathEvidence> evidence) {
+  Accusation accusation;
+  const auto raw = vote.raw_vote(evidence);
+  for (const LinkVotes& votes : raw) {
+    if (votes.votes == raw.front().votes) {
+      LinkScore score;
+      score.link = votes.link;
+      score.llr = votes.votes;
+      score.bad_paths = votes.votes;
+      score.both_directions = true;
+      accusation.suspects.push_back(score);
+    }
+  }
+  if (accusation.suspects.empty()) {
+    return {};
+  }
+  for (const PathEvidence& item : evidence) {
+    if (item.bad > 0 && crosses(*item.path, accusation.suspects.front().link)) {
+      accusation.pairs.push_back(item.pair);
+    }
+  }
+  return {accusation};
+}
+
 std::vector<Candidate> candidates_of(std::span<const LinkScore> suspects) {
   std::vector<Candidate> candidates;
   for (const LinkScore& suspect : suspects) {

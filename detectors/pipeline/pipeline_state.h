@@ -80,6 +80,10 @@ std::string vote_text(const LinkScore& best,
                       const ComponentTable& components,
                       std::string_view unit);
 
+/// The paper's configuration: the cables on most failing paths, whatever else crosses them; at most
+/// one accusation.
+std::vector<Accusation> published_vote(UnderlayVote& vote, std::span<const PathEvidence> evidence);
+
 std::vector<Candidate> candidates_of(std::span<const LinkScore> suspects);
 
 }  // namespace bonescan
