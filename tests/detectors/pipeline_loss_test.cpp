@@ -244,7 +244,7 @@ TEST(PipelineLoss, NeverTakesALocalErrorForLoss) {
   EXPECT_GT(errors, 500u);
 }
 
-// A visit that cannot be sent says nothing, so it does not end a streak either.
+// A cold probe is left out of latency only: here every probe is cold.
 TEST(PipelineLoss, CountsAColdProbeForLoss) {
   PipelineBench bench(12);  // A sweep of 11 s: every visit finds its flows evicted.
   bench.options.probing.probes_per_visit = 1;

@@ -104,7 +104,7 @@ TEST(OffloadRemove, PutsWarmFlowsOnTheSlowPathUntilTheyAreInstalledAgain) {
   EXPECT_DOUBLE_EQ(small.added_ns(source, kOn), 0.0);
 }
 
-/// 40 minutes of steady probing of a pair, counters frozen at 60 s; mean RTT in us before and
+/// Four minutes of steady probing of a pair, counters frozen at 60 s; mean RTT in us before and
 /// after.
 struct Figure18 {
   double before_us = 0.0;
