@@ -24,10 +24,6 @@ class BackendOnBench {
   /// From when on these pairs are ready, a whole second.
   virtual Time ready_at() const { return kStartOfRun; }
 
-  /// Whether a question about an endpoint outside the directory has an answer.  Where it has none,
-  /// the battery does not ask.
-  virtual bool answers_for_unknown_endpoints() const { return true; }
-
   /// Lets the world run until `now`; called before anything is asked at `now`.
   virtual void advance(Time /*now*/) {}
 };

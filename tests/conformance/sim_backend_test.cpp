@@ -27,9 +27,6 @@ class SimOnBench final : public BackendOnBench {
   /// Containers are ready at once.
   Time ready_at() const override { return test::at_s(1); }
 
-  /// EndpointMap::rnic() does not check its argument.
-  bool answers_for_unknown_endpoints() const override { return false; }
-
   /// All same-rail pairs.
   PairTable pairs() const override {
     const EndpointDirectory& endpoints = backend_.endpoints().directory();
