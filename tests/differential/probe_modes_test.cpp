@@ -15,7 +15,7 @@ struct Case {
   Scenario scenario;
 };
 
-/// Every smoke scenario, cut to the minutes around its fault, and a busy one with every confounder.
+/// Every smoke scenario, cut short, and a busy one with every confounder.
 std::vector<Case> cases(const std::string& seed, const std::string& probes_per_visit) {
   const std::vector<std::string> common = {"seed=" + seed,
                                            "probing.probes_per_visit=" + probes_per_visit};
@@ -28,8 +28,12 @@ std::vector<Case> cases(const std::string& seed, const std::string& probes_per_v
                            "switch-port-down",
                            "stale-flow-counters"}) {
     std::vector<std::string> settings = common;
-    const bool late = std::string(name) == "stale-flow-counters";
-    settings.emplace_back(late ? "duration=14min" : "duration=220s");
+    settings.emplace_back("duration=130s");
+    settings.emplace_back("jobs[0].start.ready_spread=20s");
+    if (std::string(name) != "healthy") {
+      settings.emplace_back("faults[0].at=60s");
+      settings.emplace_back("faults[0].for=45s");
+    }
     found.push_back({name, test::smoke_scenario(name, settings)});
   }
   found.push_back({"busy", test::busy_scenario(common)});

@@ -93,10 +93,12 @@ struct Both {
 class Twins : public testing::TestWithParam<std::string> {
  protected:
   Twins()
-      : scenario_(
-            GetParam() == "stale"
-                ? test::smoke_scenario("stale-flow-counters", {"faults[0].at=60s", "duration=7min"})
-                : test::busy_scenario({"seed=" + GetParam()})),
+      : scenario_(GetParam() == "stale" ? test::smoke_scenario("stale-flow-counters",
+                                                               {"faults[0].at=60s",
+                                                                "faults[0].for=3min",
+                                                                "duration=7min",
+                                                                "jobs[0].start.ready_spread=20s"})
+                                        : test::busy_scenario({"seed=" + GetParam()})),
         healthy_(scenario_, {.without_faults = true}) {
     Pipeline twin_pipeline(scenario_.pipeline, healthy_.backend().telemetry());
     both_.twin = test::run(healthy_, scenario_, twin_pipeline);

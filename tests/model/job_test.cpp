@@ -137,7 +137,7 @@ TEST(Job, BurstsAreOrderedAndFoundByArithmetic) {
         const auto naive = std::find_if(
             bursts.begin(), bursts.end(), [&](const TimeSpan& burst) { return burst.to > at; });
         const TimeSpan found = job.burst_ending_after(stage, at);
-        ASSERT_EQ(found.from, naive->from) << seconds(at).count() << " stage " << stage;
+        ASSERT_EQ(found.from, naive->from) << nanoseconds(at) << " stage " << stage;
         ASSERT_EQ(found.to, naive->to);
       }
     }

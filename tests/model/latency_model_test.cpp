@@ -110,7 +110,9 @@ TEST(QuantileTable, IsCloseToTheExactFunction) {
 /// The paper's healthy pairs: 16 us, and nothing near the 120 us of the slow path.
 TEST(HealthyRtt, IsTwelveToSixteenMicroseconds) {
   Engine engine;
-  const World world({.fabric = {.segments = 2, .hosts_per_segment = 2, .rails = 2}}, engine);
+  WorldOptions options;
+  options.fabric = {.segments = 2, .hosts_per_segment = 2, .rails = 2, .aggregation_switches = 2};
+  const World world(options, engine);
   const Fabric& fabric = world.fabric();
   const RnicId source = fabric.rnic(fabric.host(0, 0), 1);
   struct Case {

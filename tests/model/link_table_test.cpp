@@ -16,6 +16,25 @@ Fabric small_fabric() {
   return Fabric({.segments = 2, .hosts_per_segment = 2, .rails = 2, .aggregation_switches = 4});
 }
 
+LinkImpairment impairment(double loss_ratio,
+                          Duration delay = {},
+                          Duration queue_mean = {},
+                          const PacketFilter& packets = {}) {
+  return {loss_ratio, delay, queue_mean, packets};
+}
+
+PacketFilter share_of_flows(double share) {
+  PacketFilter filter;
+  filter.flow_share = share;
+  return filter;
+}
+
+PacketFilter sizes(std::uint32_t least, std::uint32_t most, std::optional<std::uint8_t> dscp = {}) {
+  return {least, most, dscp, 1.0};
+}
+
+constexpr std::uint32_t kAnySize = 0xFFFFFFFF;
+
 LinkConditions met(const LinkTable& table, LinkId link, const PacketView& packet = {}) {
   LinkConditions conditions;
   table.accumulate(std::span(&link, 1), packet, conditions);
@@ -39,10 +58,9 @@ TEST(LinkTable, LinksWithoutEffectsAreHealthy) {
 TEST(LinkTable, ImpairmentsComposeOnOneLinkAndAlongAPath) {
   const Fabric fabric = small_fabric();
   LinkTable table(fabric);
-  table.add(LinkId(4), {.loss_ratio = 0.5, .delay = microseconds(2)});
-  table.add(LinkId(4),
-            {.loss_ratio = 0.2, .delay = microseconds(1), .queue_mean = microseconds(7)});
-  table.add(LinkId(9), {.loss_ratio = 0.1, .queue_mean = microseconds(3)});
+  table.add(LinkId(4), impairment(0.5, microseconds(2)));
+  table.add(LinkId(4), impairment(0.2, microseconds(1), microseconds(7)));
+  table.add(LinkId(9), impairment(0.1, {}, microseconds(3)));
   const LinkConditions one = met(table, LinkId(4));
   EXPECT_DOUBLE_EQ(one.pass_ratio, 0.5 * 0.8);
   EXPECT_EQ(one.delay, microseconds(3));
@@ -61,13 +79,13 @@ TEST(LinkTable, ImpairmentsComposeOnOneLinkAndAlongAPath) {
 TEST(LinkTable, RemovingRestoresExactly) {
   const Fabric fabric = small_fabric();
   LinkTable table(fabric);
-  table.add(LinkId(3), {.loss_ratio = 0.3, .delay = microseconds(5)});
+  table.add(LinkId(3), impairment(0.3, microseconds(5)));
   const double before = met(table, LinkId(3)).pass_ratio;
   const std::vector<double> ratios = {0.1, 1.0 / 3.0, 0.7, 1.0};
   for (std::size_t first = 0; first < ratios.size(); ++first) {
     std::vector<ImpairmentId> added;
     for (const double ratio : ratios) {
-      added.push_back(table.add(LinkId(3), {.loss_ratio = ratio, .delay = microseconds(1)}));
+      added.push_back(table.add(LinkId(3), impairment(ratio, microseconds(1))));
     }
     EXPECT_EQ(met(table, LinkId(3)).pass_ratio, 0.0) << "one of them loses everything";
     for (std::size_t i = 0; i < added.size(); ++i) {
@@ -110,21 +128,20 @@ TEST(LinkTable, SelectsPacketsBySizeAndClass) {
     bool hit;
   };
   const std::vector<Case> cases = {
-      {"too small", {.min_bytes = 1'000}, {.bytes = 999}, false},
-      {"smallest", {.min_bytes = 1'000}, {.bytes = 1'000}, true},
-      {"largest", {.max_bytes = 256}, {.bytes = 256}, true},
-      {"too large", {.max_bytes = 256}, {.bytes = 257}, false},
-      {"its class", {.dscp = 26}, {.dscp = 26}, true},
-      {"class 0 is a class", {.dscp = 0}, {.dscp = 0}, true},
-      {"another class", {.dscp = 26}, {.dscp = 0}, false},
-      {"size without class", {.min_bytes = 100, .dscp = 26}, {.bytes = 200, .dscp = 8}, false},
-      {"no flow", {.flow_share = 0.0}, {}, false},
+      {"too small", sizes(1'000, kAnySize), {.bytes = 999}, false},
+      {"smallest", sizes(1'000, kAnySize), {.bytes = 1'000}, true},
+      {"largest", sizes(0, 256), {.bytes = 256}, true},
+      {"too large", sizes(0, 256), {.bytes = 257}, false},
+      {"its class", sizes(0, kAnySize, 26), {.dscp = 26}, true},
+      {"class 0 is a class", sizes(0, kAnySize, 0), {.dscp = 0}, true},
+      {"another class", sizes(0, kAnySize, 26), {.dscp = 0}, false},
+      {"size without class", sizes(100, kAnySize, 26), {.bytes = 200, .dscp = 8}, false},
+      {"no flow", share_of_flows(0.0), {}, false},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     LinkTable table(fabric);
-    const ImpairmentId id =
-        table.add(LinkId(2), {.loss_ratio = 0.25, .delay = microseconds(4), .packets = c.filter});
+    const ImpairmentId id = table.add(LinkId(2), impairment(0.25, microseconds(4), {}, c.filter));
     const LinkConditions found = met(table, LinkId(2), c.packet);
     EXPECT_DOUBLE_EQ(found.pass_ratio, c.hit ? 0.75 : 1.0);
     EXPECT_EQ(found.delay, c.hit ? Duration(microseconds(4)) : Duration::zero());
@@ -139,7 +156,7 @@ TEST(LinkTable, HitsTheAskedShareOfFlows) {
   constexpr int kFlows = 20'000;
   for (const double share : {0.01, 0.25, 0.9}) {
     LinkTable table(fabric);
-    table.add(LinkId(2), {.loss_ratio = 1.0, .packets = {.flow_share = share}});
+    table.add(LinkId(2), impairment(1.0, {}, {}, share_of_flows(share)));
     int hit = 0;
     for (std::uint32_t f = 0; f < kFlows; ++f) {
       const PacketView packet{.flow = flow_hash(f, 3, 50'000)};
@@ -155,7 +172,7 @@ TEST(LinkTable, HitsTheAskedShareOfFlows) {
 TEST(LinkTable, ShareIsIndependentOfTheEcmpChoice) {
   const Fabric fabric = small_fabric();
   LinkTable table(fabric);
-  table.add(LinkId(2), {.loss_ratio = 1.0, .packets = {.flow_share = 0.5}});
+  table.add(LinkId(2), impairment(1.0, {}, {}, share_of_flows(0.5)));
   std::vector<int> hit(4);
   for (std::uint32_t f = 0; f < 20'000; ++f) {
     const std::uint64_t flow = flow_hash(f, 3, 50'000);

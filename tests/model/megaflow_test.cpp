@@ -224,9 +224,10 @@ TEST(Megaflow, LosingTheEntryLeavesTheSoftwareFlow) {
 /// Figure 18 of the paper: 16 us become 120 us on the pairs of one RNIC.
 TEST(Megaflow, StaleCountersTurnSixteenMicrosecondsIntoAHundredAndTwenty) {
   Engine engine;
-  World world({.fabric = {.segments = 2, .hosts_per_segment = 1, .rails = 8},
-               .jobs = {{.gpus = 16, .tp = 8, .pp = 2, .dp = 1, .ready_spread = seconds(10)}}},
-              engine);
+  WorldOptions options;
+  options.fabric = {.segments = 2, .hosts_per_segment = 1, .rails = 8, .aggregation_switches = 2};
+  options.jobs = {{.gpus = 16, .tp = 8, .pp = 2, .dp = 1, .ready_spread = seconds(10)}};
+  World world(options, engine);
   engine.run_until(kStartOfRun + seconds(30));
   const ProbeSpec spec{.source = RnicId(6), .target = RnicId(14), .source_port = 50'000};
   world.flows().find_or_add(spec.source, spec.target, world.jobs());

@@ -20,12 +20,7 @@ using std::chrono::seconds;
 /// Two segments of two hosts with a job; every pair has exchanged packets.
 class SmallWorld {
  public:
-  SmallWorld()
-      : world_({.fabric =
-                    {.segments = 2, .hosts_per_segment = 2, .rails = 4, .aggregation_switches = 3},
-                .jobs = {{.gpus = 16, .tp = 4, .pp = 2, .dp = 2, .ready_spread = seconds(10)}},
-                .seed = 9},
-               engine_) {
+  SmallWorld() : world_(options(), engine_) {
     pass(seconds(60));
     for (std::uint32_t a = 0; a < world_.fabric().rnic_count(); ++a) {
       for (std::uint32_t b = a + 1; b < world_.fabric().rnic_count(); ++b) {
@@ -78,6 +73,14 @@ class SmallWorld {
   }
 
  private:
+  static WorldOptions options() {
+    WorldOptions options;
+    options.fabric = {.segments = 2, .hosts_per_segment = 2, .rails = 4, .aggregation_switches = 3};
+    options.jobs = {{.gpus = 16, .tp = 4, .pp = 2, .dp = 2, .ready_spread = seconds(10)}};
+    options.seed = 9;
+    return options;
+  }
+
   Engine engine_;
   World world_;
 };
@@ -93,15 +96,23 @@ std::vector<Case> all_cases(const Fabric& fabric) {
   const ComponentRef access{RefKind::kCable, 5};
   const ComponentRef trunk{RefKind::kCable, fabric.fabric_cable(fabric.tor(1, 1), 2).index()};
   std::vector<Case> cases;
+  const auto on = [](EffectKind kind, const ComponentRef& component) {
+    EffectSpec spec;
+    spec.kind = kind;
+    spec.on = component;
+    return spec;
+  };
   for (const EffectDirection direction :
        {EffectDirection::kUp, EffectDirection::kDown, EffectDirection::kBoth}) {
     for (const ComponentRef& cable : {access, trunk}) {
-      EffectSpec loss{.kind = EffectKind::kLinkLoss, .on = cable, .direction = direction};
+      EffectSpec loss = on(EffectKind::kLinkLoss, cable);
+      loss.direction = direction;
       loss.ratio = 0.3;
       cases.push_back({"loss", loss});
       loss.packets.min_bytes = 512;
       cases.push_back({"loss of large packets", loss});
-      EffectSpec delay{.kind = EffectKind::kLinkDelay, .on = cable, .direction = direction};
+      EffectSpec delay = on(EffectKind::kLinkDelay, cable);
+      delay.direction = direction;
       delay.delay = microseconds(7);
       cases.push_back({"delay", delay});
       delay.packets.dscp = 26;
@@ -109,7 +120,7 @@ std::vector<Case> all_cases(const Fabric& fabric) {
     }
   }
   for (const ComponentRef& cable : {access, trunk, rnic}) {
-    EffectSpec port{.kind = EffectKind::kPortDown, .on = cable};
+    EffectSpec port = on(EffectKind::kPortDown, cable);
     cases.push_back({"port down", port});
     port.kind = EffectKind::kPortFlap;
     port.down = milliseconds(1'700);
@@ -118,15 +129,15 @@ std::vector<Case> all_cases(const Fabric& fabric) {
   }
   for (const EffectKind kind : {EffectKind::kRuleRemove, EffectKind::kRuleAlter}) {
     for (const RuleRole role : {RuleRole::kClassify, RuleRole::kEncap, RuleRole::kDeliver}) {
-      EffectSpec rule{.kind = kind, .on = rnic};
+      EffectSpec rule = on(kind, rnic);
       rule.rule = role;
       rule.peer = RnicId(13);
       cases.push_back({"rule", rule});
     }
   }
-  cases.push_back({"counters", {.kind = EffectKind::kCountersFreeze, .on = rnic}});
-  cases.push_back({"agent", {.kind = EffectKind::kProcessStop, .on = {RefKind::kAgent, 2}}});
-  cases.push_back({"vswitchd", {.kind = EffectKind::kProcessStop, .on = {RefKind::kOvs, 2}}});
+  cases.push_back({"counters", on(EffectKind::kCountersFreeze, rnic)});
+  cases.push_back({"agent", on(EffectKind::kProcessStop, {RefKind::kAgent, 2})});
+  cases.push_back({"vswitchd", on(EffectKind::kProcessStop, {RefKind::kOvs, 2})});
   return cases;
 }
 
@@ -194,7 +205,10 @@ TEST(Effects, RevertRestoresInAnyOrder) {
 TEST(Effects, ThawedCountersDoNotBringEntriesBack) {
   SmallWorld small;
   const auto before = small.conditions();
-  const auto effect = made({.kind = EffectKind::kCountersFreeze, .on = {RefKind::kRnic, 5}});
+  EffectSpec freeze;
+  freeze.kind = EffectKind::kCountersFreeze;
+  freeze.on = {RefKind::kRnic, 5};
+  const auto effect = made(freeze);
   effect->apply(small.world());
   small.pass(seconds(20));
   effect->revert(small.world());

@@ -118,7 +118,7 @@ inline Scenario smoke_scenario(std::string_view name, const std::vector<std::str
 /// Two segments of four hosts: every kind of fault, some at once, among all confounders.  Each
 /// fault has a rail of its own, so with same-rail lists no pair meets two.
 inline Scenario busy_scenario(const std::vector<std::string>& settings) {
-  constexpr std::string_view kText = R"(
+  constexpr std::string_view kText = R"yaml(
 name: busy
 duration: 4min
 fabric: {segments: 2, hosts_per_segment: 4, rails: 8, aggregation_switches: 4}
@@ -126,34 +126,24 @@ jobs:
   - name: pretrain
     gpus: 64
     parallelism: {tp: 8, pp: 2, dp: 4}
-    step: {time: 8s, jitter: 3%}
     start: {at: 0s, ready_spread: 20s}
 confounders:
   late_starts: {share: 20%, delay: 50s}
   agent_crashes: {count: 6, down: 15s}
   congestion: {per_minute: 12, length: 4s, queue: 15us}
 faults:
-  - {name: crc, kind: crc-error, on: "link(tor-0.3, agg-2)", direction: up, loss: 20%, at: 40s, for: 40s
-}
-- {
-name: port, kind: switch-port-down, on: "link(host-1.02/rnic-2, tor-1.2)", at: 60s, for: 30s
-}
-- {
-name: fabric port, kind: switch-port-down, on: "link(tor-1.7, agg-1)", at: 70s, for: 30s
-}
-- {
-name: flap, kind: rnic-port-flapping, on: host-0.01/rnic-5, down: 700ms, up: 1900ms, at: 95s, for: 30s
-}
-- {
-name: counters, kind: stale-flow-counters, on: host-1.01/rnic-6, at: 100s, for: 60s
-}
-- {
-name: rule, kind: missing-overlay-rule, on: host-0.02/rnic-1, rule: deliver, at: 150s, for: 20s
-}
-- {
-name: loop, kind: overlay-loop, on: host-1.00/rnic-4, rule: encap, to: host-0.03/rnic-4, at: 160s, for: 30s
-}
-)";
+  - {name: crc, kind: crc-error, on: "link(tor-0.3, agg-2)", direction: up, loss: 20%,
+     at: 40s, for: 40s}
+  - {name: port, kind: switch-port-down, on: "link(host-1.02/rnic-2, tor-1.2)", at: 60s, for: 30s}
+  - {name: trunk, kind: switch-port-down, on: "link(tor-1.7, agg-1)", at: 70s, for: 30s}
+  - {name: flap, kind: rnic-port-flapping, on: host-0.01/rnic-5, down: 700ms, up: 1900ms,
+     at: 95s, for: 30s}
+  - {name: counters, kind: stale-flow-counters, on: host-1.01/rnic-6, at: 100s, for: 60s}
+  - {name: rule, kind: missing-overlay-rule, on: host-0.02/rnic-1, rule: deliver,
+     at: 150s, for: 20s}
+  - {name: loop, kind: overlay-loop, on: host-1.00/rnic-4, rule: encap, to: host-0.03/rnic-4,
+     at: 160s, for: 30s}
+)yaml";
   return parse_scenario(kText, "busy.yaml", settings);
 }
 
