@@ -37,21 +37,21 @@ void SimProbes::submit(std::span<const ProbeRequest> requests) {
     if (!quad.valid()) {
       quad = world_->flows().find_or_add(source, target, world_->jobs());
     }
-    Pending visit{.request = request,
-                  .context = {.spec = {.source = source,
-                                       .target = target,
-                                       .source_port = request.source_port,
-                                       .bytes = request.payload_bytes,
-                                       .dscp = request.dscp},
-                              .path = {},
-                              .draws = probe_stream(*world_, source, target),
-                              .source_load = load_keys_[source],
-                              .target_load = load_keys_[target]},
-                  .quad = quad,
-                  .row = static_cast<std::uint32_t>(rtts_.size()),
-                  .done = {}};
+    pending_.push_back({.request = request,
+                        .context = {.spec = {.source = source,
+                                             .target = target,
+                                             .source_port = request.source_port,
+                                             .bytes = request.payload_bytes,
+                                             .dscp = request.dscp},
+                                    .path = {},
+                                    .draws = probe_stream(*world_, source, target),
+                                    .source_load = load_keys_[source],
+                                    .target_load = load_keys_[target]},
+                        .quad = quad,
+                        .row = static_cast<std::uint32_t>(rtts_.size()),
+                        .done = {}});
     rtts_.resize(rtts_.size() + request.count, kLostRtt);
-    pending_.push_back(visit);
+    const Pending& visit = pending_.back();
     if (evaluation_ == ProbeEvaluation::kEventPerProbe) {
       for (std::uint8_t probe = 0; probe < request.count; ++probe) {
         // Rows move when visits are collected, so the event names pair and time, not a row.
