@@ -79,9 +79,9 @@ struct BridgePass {
 }  // namespace
 
 ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
-  ProbePath path;
-  path.request = one_way(world, spec.source, spec.target, spec.source_port);
-  path.answer = one_way(world, spec.target, spec.source, spec.source_port);
+  // Made in place: copying ids that have just been written one by one stalls the processor.
+  ProbePath path{.request = one_way(world, spec.source, spec.target, spec.source_port),
+                 .answer = one_way(world, spec.target, spec.source, spec.source_port)};
   const LinkConditions there = conditions(world, path.request, spec, false);
   const LinkConditions back = conditions(world, path.answer, spec, true);
   const Duration base = world.latency().base_rtt(path.request, path.answer);

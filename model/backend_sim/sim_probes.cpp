@@ -26,6 +26,14 @@ SimProbes::SimProbes(World& world,
 }
 
 void SimProbes::submit(std::span<const ProbeRequest> requests) {
+  const Pending blank{.request = {},
+                      .context = {.spec = {},
+                                  .path = {},
+                                  .draws = RngStream(world_->options().seed, Purpose::kProbe, 0),
+                                  .source_load = {},
+                                  .target_load = {}},
+                      .quad = {},
+                      .done = {}};
   for (const ProbeRequest& request : requests) {
     BONESCAN_CHECK(request.count > 0 && request.start >= world_->engine().now());
     const RnicId source = endpoints_->rnic(request.ends.source);
@@ -37,21 +45,20 @@ void SimProbes::submit(std::span<const ProbeRequest> requests) {
     if (!quad.valid()) {
       quad = world_->flows().find_or_add(source, target, world_->jobs());
     }
-    pending_.push_back({.request = request,
-                        .context = {.spec = {.source = source,
-                                             .target = target,
-                                             .source_port = request.source_port,
-                                             .bytes = request.payload_bytes,
-                                             .dscp = request.dscp},
-                                    .path = {},
-                                    .draws = probe_stream(*world_, source, target),
-                                    .source_load = load_keys_[source],
-                                    .target_load = load_keys_[target]},
-                        .quad = quad,
-                        .row = static_cast<std::uint32_t>(rtts_.size()),
-                        .done = {}});
+    // Filled in place: copying what has just been written field by field stalls the processor.
+    Pending& visit = pending_.emplace_back(blank);
+    visit.request = request;
+    visit.context.spec = {.source = source,
+                          .target = target,
+                          .source_port = request.source_port,
+                          .bytes = request.payload_bytes,
+                          .dscp = request.dscp};
+    visit.context.draws = probe_stream(*world_, source, target);
+    visit.context.source_load = load_keys_[source];
+    visit.context.target_load = load_keys_[target];
+    visit.quad = quad;
+    visit.row = static_cast<std::uint32_t>(rtts_.size());
     rtts_.resize(rtts_.size() + request.count, kLostRtt);
-    const Pending& visit = pending_.back();
     if (evaluation_ == ProbeEvaluation::kEventPerProbe) {
       for (std::uint8_t probe = 0; probe < request.count; ++probe) {
         // Rows move when visits are collected, so the event names pair and time, not a row.
