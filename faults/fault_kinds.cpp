@@ -80,7 +80,7 @@ struct Preset {
 };
 
 const std::vector<Preset>& presets() {
-  static const std::vector<Preset> rows = {
+  static const std::vector<Preset> kRows = {
       {{.name = "crc-error",
         .on = RefKind::kCable,
         .keys = "direction loss",
@@ -115,20 +115,20 @@ const std::vector<Preset>& presets() {
             "eswitch entry and take the slow path."},
        stale_flow_counters},
   };
-  return rows;
+  return kRows;
 }
 
 }  // namespace
 
 const std::vector<FaultKindInfo>& fault_kinds() {
-  static const std::vector<FaultKindInfo> infos = [] {
+  static const std::vector<FaultKindInfo> kInfos = [] {
     std::vector<FaultKindInfo> kinds;
     for (const Preset& preset : presets()) {
       kinds.push_back(preset.info);
     }
     return kinds;
   }();
-  return infos;
+  return kInfos;
 }
 
 Expected<std::vector<EffectSpec>> effects_of_kind(std::string_view kind,

@@ -142,7 +142,14 @@ std::vector<std::pair<RnicId, RnicId>> GroundTruth::footprint(const FaultSpec& f
   std::vector<std::pair<RnicId, RnicId>> pairs;
   const Fabric& fabric = world_->fabric();
   for (const EffectSpec& effect : fault.effects) {
-    for (const RnicId touched : touched_rnics(*world_, effect.on)) {
+    // All RNICs of a host share its encap rule towards a peer.
+    const bool whole_host =
+        (effect.kind == EffectKind::kRuleRemove || effect.kind == EffectKind::kRuleAlter) &&
+        effect.rule == RuleRole::kEncap;
+    const ComponentRef on =
+        whole_host ? ComponentRef{RefKind::kHost, fabric.host_of(effect.on.rnic()).index()}
+                   : effect.on;
+    for (const RnicId touched : touched_rnics(*world_, on)) {
       for (const Job& job : world_->jobs()) {
         if (!job.coordinate(touched)) {
           continue;
@@ -201,7 +208,10 @@ void GroundTruth::compare(Watch& watch, RnicId source, RnicId target) {
   const Time now = world_->engine().now();
   const PathCondition is = path_condition(*world_, spec, now);
   const PathCondition was = healthy_condition(*world_, spec);
-  const double loss = is.loss_ratio - was.loss_ratio;
+  // A dead agent answers nothing, whatever the network does; only its own record is about that.
+  const bool silent = watch.record.layer == TruthLayer::kAgent &&
+                      !world_->agent_running(world_->fabric().host_of(target));
+  const double loss = (silent ? 1.0 : is.loss_ratio) - was.loss_ratio;
   const double factor = is.rtt_ns / was.rtt_ns;
   if (std::abs(loss) < 1e-12 && std::abs(is.rtt_ns - was.rtt_ns) < 0.5) {
     return;

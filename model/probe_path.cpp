@@ -55,37 +55,33 @@ struct BridgePass {
   double cost_ns = 0.0;
 
   /// Counts the packet in the flow's tables; false if it goes no further.
-  bool pass(Megaflow& flow, RnicId at) {
-    const FlowClocks clocks = world.clocks(at);
-    if (flow.place == FlowPlace::kAbsent || flow.idle_due <= now) [[unlikely]] {
-      settle(flow, clocks, now);
-      if (flow.place == FlowPlace::kAbsent && !world.vswitchd_running(world.fabric().host_of(at))) {
-        return false;  // Nobody answers the upcall.
-      }
+  bool pass(Megaflow& flow, RnicId at, bool rules_changed) {
+    if (!hit_unchanged(flow, now) && !pass_after_change(flow, at)) [[unlikely]] {
+      return false;
     }
-    const FlowPlace found = hit(flow, clocks, now);
-    if (found != FlowPlace::kOffloaded) [[unlikely]] {
-      cost_ns += lookup_ns(world.options().overlay, found);
-    }
-    if (world.open_flow().changed(world.fabric().host_of(at))) [[unlikely]] {
+    if (rules_changed) [[unlikely]] {
       return bridge_translation(world, flow, at, source, target, now).forwards();
     }
     return true;
   }
-};
 
-bool in_any(const std::vector<TimeSpan>& intervals, Time at) {
-  return std::any_of(intervals.begin(), intervals.end(), [at](const TimeSpan& interval) {
-    return interval.from <= at && at < interval.to;
-  });
-}
+  bool pass_after_change(Megaflow& flow, RnicId at) {
+    const FlowClocks clocks = world.clocks(at);
+    settle(flow, clocks, now);
+    if (flow.place == FlowPlace::kAbsent && !world.vswitchd_running(world.fabric().host_of(at))) {
+      return false;  // Nobody answers the upcall.
+    }
+    cost_ns += lookup_ns(world.options().overlay, hit(flow, clocks, now));
+    return true;
+  }
+};
 
 }  // namespace
 
 ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
-  ProbePath path;
-  path.request = one_way(world, spec.source, spec.target, spec.source_port);
-  path.answer = one_way(world, spec.target, spec.source, spec.source_port);
+  // Made in place: copying ids that have just been written one by one stalls the processor.
+  ProbePath path{.request = one_way(world, spec.source, spec.target, spec.source_port),
+                 .answer = one_way(world, spec.target, spec.source, spec.source_port)};
   const LinkConditions there = conditions(world, path.request, spec, false);
   const LinkConditions back = conditions(world, path.answer, spec, true);
   const Duration base = world.latency().base_rtt(path.request, path.answer);
@@ -93,6 +89,11 @@ ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
   path.queue_mean_ns = there.queue_mean_ns + back.queue_mean_ns;
   path.request_pass = there.pass_ratio * (1.0 - world.latency().options().base_loss_ratio);
   path.round_pass = path.request_pass * back.pass_ratio;
+  const HostId near_host = world.fabric().host_of(spec.source);
+  const HostId far_host = world.fabric().host_of(spec.target);
+  path.answers = world.agent_running(far_host) && world.container_ready(far_host);
+  path.source_rules_changed = world.open_flow().changed(near_host);
+  path.target_rules_changed = world.open_flow().changed(far_host);
   return path;
 }
 
@@ -120,10 +121,6 @@ void LoadTimeline::cover(const World& world, Time from, Time to) {
   }
 }
 
-double LoadTimeline::load(std::uint32_t job, std::uint32_t stage, Time at) const {
-  return in_any(bursts_[job][stage], at) ? 1.0 : 0.0;
-}
-
 LoadKey load_key(const World& world, RnicId rnic) {
   for (std::uint32_t j = 0; j < world.jobs().size(); ++j) {
     if (const auto place = world.jobs()[j].coordinate(rnic)) {
@@ -143,28 +140,27 @@ std::uint32_t evaluate_probe(const World& world,
                              const LoadTimeline& load,
                              const ProbeContext& context,
                              FlowQuad& quad,
-                             Time sent) {
+                             Time sent,
+                             const PhiloxCounter& bits) {
   const ProbeSpec& spec = context.spec;
+  const ProbePath& path = context.path;
   const std::size_t here = quad.end_of(spec.source);
   const std::size_t there = 1 - here;
   if (quad.traffic != TrafficKind::kNone) {
     world.settle_quad(quad, sent);
   }
-  const PhiloxCounter bits = context.draws.block(static_cast<std::uint64_t>(nanoseconds(sent)));
   const double luck = open01(bits[1]);
 
   BridgePass request{world, spec.source, spec.target, sent};
-  if (!request.pass(quad.encap[here], spec.source) || luck >= context.path.request_pass ||
-      !request.pass(quad.decap[there], spec.target)) {
-    return kNoAnswer;
-  }
-  const HostId far_host = world.fabric().host_of(spec.target);
-  if (!world.agent_running(far_host) || !world.container_ready(far_host)) {
+  if (!request.pass(quad.encap[here], spec.source, path.source_rules_changed) ||
+      luck >= path.request_pass ||
+      !request.pass(quad.decap[there], spec.target, path.target_rules_changed) || !path.answers) {
     return kNoAnswer;
   }
   BridgePass answer{world, spec.target, spec.source, sent};
-  if (!answer.pass(quad.encap[there], spec.target) || luck >= context.path.round_pass ||
-      !answer.pass(quad.decap[here], spec.source)) {
+  if (!answer.pass(quad.encap[there], spec.target, path.target_rules_changed) ||
+      luck >= path.round_pass ||
+      !answer.pass(quad.decap[here], spec.source, path.source_rules_changed)) {
     return kNoAnswer;
   }
   double busy = 0.0;

@@ -26,10 +26,13 @@ struct ProbeSpec {
 struct ProbePath {
   LinkPath request;
   LinkPath answer;
-  double fixed_ns = 0.0;       ///< base and link delays, both ways
-  double queue_mean_ns = 0.0;  ///< queueing by congestion, both ways, without the job's load
-  double request_pass = 1.0;   ///< probability to pass the links of the request
-  double round_pass = 1.0;     ///< of request and answer
+  double fixed_ns = 0.0;              ///< base and link delays, both ways
+  double queue_mean_ns = 0.0;         ///< queueing by congestion, both ways, without the job's load
+  double request_pass = 1.0;          ///< probability to pass the links of the request
+  double round_pass = 1.0;            ///< of request and answer
+  bool answers = true;                ///< the target's container is ready and its agent runs
+  bool source_rules_changed = false;  ///< some rule of the source's bridge was ever changed
+  bool target_rules_changed = false;
 };
 
 ProbePath resolve_path(const World& world, const ProbeSpec& spec);
@@ -41,7 +44,14 @@ class LoadTimeline final {
   void cover(const World& world, Time from, Time to);
 
   /// Share of full load at `at` on the access links of a rank of this stage.
-  double load(std::uint32_t job, std::uint32_t stage, Time at) const;
+  double load(std::uint32_t job, std::uint32_t stage, Time at) const {
+    for (const TimeSpan& burst : bursts_[job][stage]) {
+      if (burst.from <= at && at < burst.to) {
+        return 1.0;
+      }
+    }
+    return 0.0;
+  }
 
  private:
   std::vector<std::vector<std::vector<TimeSpan>>> bursts_;  ///< [job][stage]
@@ -72,7 +82,21 @@ std::uint32_t evaluate_probe(const World& world,
                              const LoadTimeline& load,
                              const ProbeContext& context,
                              FlowQuad& quad,
-                             Time sent);
+                             Time sent,
+                             const PhiloxCounter& bits);
+
+/// The random bits of the probe that is sent at `sent`.
+inline PhiloxCounter probe_bits(const ProbeContext& context, Time sent) {
+  return context.draws.block(static_cast<std::uint64_t>(nanoseconds(sent)));
+}
+
+inline std::uint32_t evaluate_probe(const World& world,
+                                    const LoadTimeline& load,
+                                    const ProbeContext& context,
+                                    FlowQuad& quad,
+                                    Time sent) {
+  return evaluate_probe(world, load, context, quad, sent, probe_bits(context, sent));
+}
 
 /// The stream of a directed pair.  Distinct for fabrics of up to 65,535 RNICs.
 RngStream probe_stream(const World& world, RnicId source, RnicId target);

@@ -10,6 +10,7 @@
 #include "detectors/loss/link_ledger.h"
 #include "detectors/pipeline/pipeline_state.h"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,10 @@ class LossStage final {
   IncidentIndex overlay_incident_of(PairId pair) const;
   void open_lone(Time now, const Unexplained& item, const TableFinding& tables);
   void describe_loss(Time now, IncidentIndex index, PairId pair);
+
+  static constexpr IncidentIndex kNoIncident = std::numeric_limits<IncidentIndex>::max();
+
+  static bool about_loss(const Incident& incident) { return incident.symptom != Symptom::kLatency; }
 
   PipelineState* state_;
   LinkLedger ledger_;

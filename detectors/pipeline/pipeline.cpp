@@ -112,7 +112,7 @@ class Pipeline::Impl {
     const bool cold = last_visit_[visit.pair] == Time::min() ||
                       visit.start - last_visit_[visit.pair] > state_.options.window.cold_after;
     last_visit_[visit.pair] = visit.start;
-    stores_[slot(window)].add(visit.pair, cold && rtts.size() > 1 ? rtts.subspan(1) : rtts);
+    stores_[slot(window)].add(visit.pair, cold ? rtts.subspan(1) : rtts);
   }
 
   void close_window(Time now) {

@@ -22,7 +22,7 @@ void begin_turn(Pipeline& pipeline,
   turn.requests.clear();
   telemetry.membership.collect(now, turn.events);
   telemetry.throughput.collect(now, turn.samples);
-  if (hooks.membership && !turn.events.empty()) {
+  if (hooks.membership) {
     hooks.membership(now, turn.events);
   }
   if (hooks.throughput && !turn.samples.empty()) {

@@ -16,6 +16,7 @@ namespace bonescan {
 
 /// Called by the loop so that a run can be recorded, shown and stopped; all may be empty.
 struct RunLoopHooks {
+  /// Every turn, also without events.
   std::function<void(Time now, std::span<const MembershipEvent>)> membership;
   std::function<void(std::span<const ThroughputSample>)> throughput;
   std::function<void(Time now, const ProbeBatch&)> observed;

@@ -53,7 +53,9 @@ Expected<IncidentStore> IncidentStore::prepare(const Database& database) {
 }
 
 Expected<void> IncidentStore::write() {
-  for (auto& [index, incident] : changed_) {
+  for (auto& change : changed_) {
+    const std::size_t index = change.first;
+    Incident& incident = change.second;
     const auto number = static_cast<std::int64_t>(index);
     const std::string id = incident_id_text(incident.id);
     Expected<void> done = upsert_.run(number,

@@ -234,7 +234,7 @@ Expected<void> read_incidents(const Database& database,
                                               if (!below(row.integer(1), limits.pair_count)) {
                                                 return false;
                                               }
-                                              incident.pairs.push_back(PairId(row.index(1)));
+                                              incident.pairs.emplace_back(row.index(1));
                                               return true;
                                             });
   const Expected<void> evidence = read_details(

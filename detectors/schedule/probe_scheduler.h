@@ -68,7 +68,7 @@ class ProbeScheduler final {
   const Entry* advance(Source& source, const Activation& activation) const;
 
   ProbingOptions options_;
-  Duration spacing_;
+  Duration spacing_{};
   PairTable pairs_;
   std::vector<Entry> entries_;
   std::vector<Source> sources_;  ///< by (phase, id): the order of their requests in every period

@@ -17,6 +17,8 @@ class EndpointMap final {
 
   const EndpointDirectory& directory() const { return directory_; }
 
+  bool knows(EndpointId endpoint) const { return rnics_.contains(endpoint); }
+
   RnicId rnic(EndpointId endpoint) const { return rnics_[endpoint]; }
 
   /// Empty for an RNIC that belongs to no job.

@@ -51,6 +51,9 @@ void SimMembership::collect(Time now, std::vector<MembershipEvent>& events) {
 
 AgentState SimMembership::alive(EndpointId endpoint, Time now) {
   clock_->advance(now);
+  if (!endpoints_->knows(endpoint)) {
+    return AgentState::kUnknown;
+  }
   const HostId host = world_->fabric().host_of(endpoints_->rnic(endpoint));
   return world_->agent_running(host) ? AgentState::kAlive : AgentState::kDead;
 }

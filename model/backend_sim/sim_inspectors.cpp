@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace bonescan {
 namespace {
 
@@ -65,6 +67,9 @@ std::vector<PathHop> SimPathTracer::hops(const LinkPath& path) {
 
 Expected<TracedPath> SimPathTracer::trace(const FlowKey& flow, Time now) {
   clock_->advance(now);
+  if (!endpoints_->knows(flow.source) || !endpoints_->knows(flow.target)) {
+    return fail(ErrorCode::kUnavailable, "no such endpoint");
+  }
   const ProbePath path = resolve_path(*world_,
                                       {.source = endpoints_->rnic(flow.source),
                                        .target = endpoints_->rnic(flow.target),
@@ -108,6 +113,9 @@ void SimOverlayInspector::stop_at(OverlayWalk& walk, const Translation& found) {
 
 Expected<OverlayWalk> SimOverlayInspector::walk(const FlowKey& flow, Time now) {
   clock_->advance(now);
+  if (!endpoints_->knows(flow.source) || !endpoints_->knows(flow.target)) {
+    return fail(ErrorCode::kUnavailable, "no such endpoint");
+  }
   const RnicId source = endpoints_->rnic(flow.source);
   const RnicId target = endpoints_->rnic(flow.target);
   const OpenFlow& open_flow = world_->open_flow();
@@ -152,6 +160,12 @@ Expected<FlowTableDump> SimFlowTables::dump(EndpointId at,
                                             std::span<const FlowKey> flows,
                                             Time now) {
   clock_->advance(now);
+  const bool known = std::all_of(flows.begin(), flows.end(), [&](const FlowKey& flow) {
+    return endpoints_->knows(flow.source) && endpoints_->knows(flow.target);
+  });
+  if (!known || !endpoints_->knows(at)) {
+    return fail(ErrorCode::kUnavailable, "no such endpoint");
+  }
   const RnicId rnic = endpoints_->rnic(at);
   FlowTableDump dump;
   dump.rnic = components_->intern(ComponentType::kRnic, world_->fabric().rnic_name(rnic));

@@ -3,11 +3,15 @@
 #include "sim/base/check.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace bonescan {
 namespace {
 
 constexpr std::size_t kVisitsPerChunk = 64;
+constexpr std::size_t kVisitsAhead = 3;  ///< quads are read this early: they are rarely in a cache
+constexpr std::size_t kProbesAtOnce = 10;
 
 }  // namespace
 
@@ -15,9 +19,21 @@ SimProbes::SimProbes(World& world,
                      const EndpointMap& endpoints,
                      ProbeEvaluation evaluation,
                      unsigned threads)
-    : world_(&world), endpoints_(&endpoints), evaluation_(evaluation), workers_(threads) {}
+    : world_(&world), endpoints_(&endpoints), evaluation_(evaluation), workers_(threads) {
+  for (std::uint32_t rnic = 0; rnic < world.fabric().rnic_count(); ++rnic) {
+    load_keys_.push_back(load_key(world, RnicId(rnic)));
+  }
+}
 
 void SimProbes::submit(std::span<const ProbeRequest> requests) {
+  const Pending blank{.request = {},
+                      .context = {.spec = {},
+                                  .path = {},
+                                  .draws = RngStream(world_->options().seed, Purpose::kProbe, 0),
+                                  .source_load = {},
+                                  .target_load = {}},
+                      .quad = {},
+                      .done = {}};
   for (const ProbeRequest& request : requests) {
     BONESCAN_CHECK(request.count > 0 && request.start >= world_->engine().now());
     const RnicId source = endpoints_->rnic(request.ends.source);
@@ -29,21 +45,20 @@ void SimProbes::submit(std::span<const ProbeRequest> requests) {
     if (!quad.valid()) {
       quad = world_->flows().find_or_add(source, target, world_->jobs());
     }
-    Pending visit{.request = request,
-                  .context = {.spec = {.source = source,
-                                       .target = target,
-                                       .source_port = request.source_port,
-                                       .bytes = request.payload_bytes,
-                                       .dscp = request.dscp},
-                              .path = {},
-                              .draws = probe_stream(*world_, source, target),
-                              .source_load = load_key(*world_, source),
-                              .target_load = load_key(*world_, target)},
-                  .quad = quad,
-                  .row = static_cast<std::uint32_t>(rtts_.size()),
-                  .done = {}};
+    // Filled in place: copying what has just been written field by field stalls the processor.
+    Pending& visit = pending_.emplace_back(blank);
+    visit.request = request;
+    visit.context.spec = {.source = source,
+                          .target = target,
+                          .source_port = request.source_port,
+                          .bytes = request.payload_bytes,
+                          .dscp = request.dscp};
+    visit.context.draws = probe_stream(*world_, source, target);
+    visit.context.source_load = load_keys_[source];
+    visit.context.target_load = load_keys_[target];
+    visit.quad = quad;
+    visit.row = static_cast<std::uint32_t>(rtts_.size());
     rtts_.resize(rtts_.size() + request.count, kLostRtt);
-    pending_.push_back(visit);
     if (evaluation_ == ProbeEvaluation::kEventPerProbe) {
       for (std::uint8_t probe = 0; probe < request.count; ++probe) {
         // Rows move when visits are collected, so the event names pair and time, not a row.
@@ -64,7 +79,7 @@ void SimProbes::probe_event(std::uint64_t argument) {
   BONESCAN_CHECK(due != pending_.end());
   load_.cover(*world_, now, now + Duration(1));
   resolve(*due);
-  evaluate_next(*due);
+  evaluate_next(*due, probe_bits(due->context, now));
 }
 
 void SimProbes::advance(Time now) {
@@ -90,6 +105,7 @@ void SimProbes::evaluate_before(Time limit) {
   const auto evaluate_chunk = [&](std::size_t, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       Pending& visit = pending_[i];
+      prefetch(i + kVisitsAhead);
       if (!visit.leads) {
         continue;
       }
@@ -133,11 +149,22 @@ void SimProbes::resolve(Pending& visit) {
   }
 }
 
-void SimProbes::evaluate_next(Pending& visit) {
+void SimProbes::prefetch(std::size_t visit) const {
+  if (visit < pending_.size()) {
+    constexpr std::size_t kCacheLine = 64;
+    const auto* quad =
+        reinterpret_cast<const char*>(&std::as_const(*world_).flows()[pending_[visit].quad]);
+    for (std::size_t offset = 0; offset < sizeof(FlowQuad); offset += kCacheLine) {
+      __builtin_prefetch(quad + offset, 1);
+    }
+  }
+}
+
+void SimProbes::evaluate_next(Pending& visit, const PhiloxCounter& bits) {
   const Time sent = visit.send_time(visit.next);
   std::uint32_t rtt = kLostRtt;
   if (!visit.abandoned) {
-    rtt = evaluate_probe(*world_, load_, visit.context, world_->flows()[visit.quad], sent);
+    rtt = evaluate_probe(*world_, load_, visit.context, world_->flows()[visit.quad], sent, bits);
   }
   rtts_[visit.row + visit.next] = rtt;
   const Duration wait = answered(rtt) ? Duration(rtt) : visit.request.timeout;
@@ -146,8 +173,18 @@ void SimProbes::evaluate_next(Pending& visit) {
 }
 
 void SimProbes::evaluate_visit(Pending& visit, Time limit) {
-  while (!visit.sent() && visit.send_time(visit.next) < limit) {
-    evaluate_next(visit);
+  // The draws of several probes do not wait for each other, so they are made together.
+  std::array<PhiloxCounter, kProbesAtOnce> bits;
+  while (visit.next_send() < limit) {
+    std::size_t count = 0;
+    for (std::uint8_t probe = visit.next;
+         probe < visit.request.count && count < kProbesAtOnce && visit.send_time(probe) < limit;
+         ++probe) {
+      bits[count++] = probe_bits(visit.context, visit.send_time(probe));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      evaluate_next(visit, bits[i]);
+    }
   }
 }
 
@@ -169,7 +206,7 @@ void SimProbes::evaluate_chain(Pending& first, Time limit) {
     if (earliest->next_send() >= limit) {
       return;
     }
-    evaluate_next(*earliest);
+    evaluate_next(*earliest, probe_bits(earliest->context, earliest->next_send()));
   }
 }
 

@@ -64,7 +64,8 @@ class SimProbes final : public Probes {
   void evaluate_before(Time limit);
   void evaluate_visit(Pending& visit, Time limit);
   void evaluate_chain(Pending& first, Time limit);
-  void evaluate_next(Pending& visit);
+  void evaluate_next(Pending& visit, const PhiloxCounter& bits);
+  void prefetch(std::size_t visit) const;
   void resolve(Pending& visit);
   void chain_visits(Time limit);
   void probe_event(std::uint64_t argument);
@@ -81,6 +82,7 @@ class SimProbes final : public Probes {
   std::vector<std::uint32_t> kept_rtts_;
   std::vector<std::uint32_t> visit_of_quad_;  ///< scratch of chain_visits(): last visit of a quad
   IdVector<PairId, QuadId> quad_of_pair_;
+  IdVector<RnicId, LoadKey> load_keys_;
   Time evaluated_until_;
 };
 

@@ -9,6 +9,12 @@ namespace bonescan {
 Fabric::Fabric(const FabricOptions& options) : options_(options) {
   BONESCAN_CHECK(options.segments > 0 && options.hosts_per_segment > 0);
   BONESCAN_CHECK(options.rails > 0 && options.aggregation_switches > 0);
+  for (std::uint32_t h = 0; h < host_count(); ++h) {
+    for (std::uint32_t rail = 0; rail < options.rails; ++rail) {
+      hosts_.push_back(HostId(h));
+      tors_.push_back(tor(segment_of(HostId(h)), rail));
+    }
+  }
 }
 
 LinkPath Fabric::path(RnicId source, RnicId target, std::uint32_t aggregation) const {

@@ -72,7 +72,7 @@ class Fabric final {
     return RnicId(host.index() * options_.rails + rail);
   }
 
-  HostId host_of(RnicId rnic) const { return HostId(rnic.index() / options_.rails); }
+  HostId host_of(RnicId rnic) const { return hosts_[rnic]; }
 
   std::uint32_t rail_of(RnicId rnic) const { return rnic.index() % options_.rails; }
 
@@ -82,7 +82,7 @@ class Fabric final {
     return SwitchId(segment * options_.rails + rail);
   }
 
-  SwitchId tor_of(RnicId rnic) const { return tor(segment_of(host_of(rnic)), rail_of(rnic)); }
+  SwitchId tor_of(RnicId rnic) const { return tors_[rnic]; }
 
   SwitchId aggregation(std::uint32_t index) const { return SwitchId(tor_count() + index); }
 
@@ -124,6 +124,9 @@ class Fabric final {
 
  private:
   FabricOptions options_;
+  // Quotients of the RNIC's id that every probe asks for; a division costs more than all the rest.
+  IdVector<RnicId, HostId> hosts_;
+  IdVector<RnicId, SwitchId> tors_;
 };
 
 }  // namespace bonescan

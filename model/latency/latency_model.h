@@ -37,6 +37,7 @@ class LatencyModel final {
     if (bits[2] < spike_below_) [[unlikely]] {
       rtt += spike_ns(bits[2]);
     }
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings): positive and far below 2^52.
     return static_cast<std::uint32_t>(rtt + 0.5);
   }
 

@@ -97,22 +97,30 @@ FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now) {
 
 void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time to) {
   hit(flow, clocks, from);
-  // Each turn ends the run, or moves past one refresh or one reinstall inside a gap of a clock.
+  // Rarer refreshes than that leave it to the sweeps to find the flow in use.
+  const bool refreshes_keep_it = clocks.refreshes.period() <= clocks.options.max_idle;
+  // Each turn ends the run, or moves past one refresh or one ageing near a gap of a clock.
   while (flow.place == FlowPlace::kOffloaded) {
-    if (clocks.refreshes.regular(flow.used, to) && clocks.sweeps.regular(flow.used, to)) {
-      const Time refreshed = clocks.refreshes.at_or_before(to);
-      if (refreshed > flow.used) {
-        set_used(flow, clocks, refreshed);
-      }
-      set_unreported(flow, clocks, to > flow.used ? to : kNever);
+    if (flow.unreported != kNever && to < flow.refresh_due && to < flow.idle_due) {
       flow.last_hit = to;
       return;
     }
-    const Time refresh = clocks.refreshes.at_or_after(std::max(flow.used + Duration(1), from));
-    if (refresh > to && flow.idle_due > to) {
-      if (flow.unreported == kNever && to > flow.used) {
-        set_unreported(flow, clocks, std::max(flow.used + Duration(1), from));
+    if (refreshes_keep_it && clocks.refreshes.regular(flow.used, to) &&
+        clocks.sweeps.regular(flow.used, to)) {
+      const Time refreshed = clocks.refreshes.at_or_before(to);
+      if (refreshed >= from && refreshed >= flow.used) {
+        set_used(flow, clocks, refreshed);
+        set_unreported(flow, clocks, to > refreshed ? to : kNever);
+        flow.last_hit = to;
+        return;
       }
+    }
+    const Time next_hit = std::max(flow.used + Duration(1), from);
+    const Time refresh = clocks.refreshes.at_or_after(next_hit);
+    if (flow.unreported == kNever && to >= next_hit) {
+      set_unreported(flow, clocks, next_hit);
+    }
+    if (refresh > to && flow.idle_due > to) {
       flow.last_hit = to;
       return;
     }

@@ -64,15 +64,21 @@ void rearm(Megaflow& flow, const FlowClocks& clocks);
 /// What hit() does when something happened since the last packet.
 FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now);
 
-/// One packet at `now` (upcalls succeed); returns where it found the flow.
-inline FlowPlace hit(Megaflow& flow, const FlowClocks& clocks, Time now) {
+/// The common case of hit(): nothing can have happened since the last packet, which went through
+/// hardware.  False, and nothing is done, in any other case.
+inline bool hit_unchanged(Megaflow& flow, Time now) {
   if (flow.place == FlowPlace::kOffloaded && flow.unreported != kNever && now < flow.refresh_due &&
       now < flow.idle_due) [[likely]] {
     flow.last_hit = now;
     ++flow.hits;
-    return FlowPlace::kOffloaded;
+    return true;
   }
-  return hit_after_change(flow, clocks, now);
+  return false;
+}
+
+/// One packet at `now` (upcalls succeed); returns where it found the flow.
+inline FlowPlace hit(Megaflow& flow, const FlowClocks& clocks, Time now) {
+  return hit_unchanged(flow, now) ? FlowPlace::kOffloaded : hit_after_change(flow, clocks, now);
 }
 
 /// Packets without a pause in [from, to].  REQUIRES: settled to at most `from`.

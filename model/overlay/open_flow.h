@@ -79,7 +79,7 @@ class OpenFlow final {
  private:
   struct Version {
     Time since;
-    RuleState state;
+    RuleState state = RuleState::kPresent;
   };
 
   const Fabric* fabric_;

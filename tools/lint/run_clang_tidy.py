@@ -58,7 +58,15 @@ def key_of(entry, source, headers, config):
 def examine(source, build):
     """Returns the findings; empty if there are none."""
     done = subprocess.run(
-        [CLANG_TIDY, "--quiet", "--use-color=0", "-p", str(build), str(source)],
+        [
+            CLANG_TIDY,
+            "--quiet",
+            "--use-color=0",
+            "--extra-arg=-Wno-unknown-warning-option",  # the build's flags are g++'s
+            "-p",
+            str(build),
+            str(source),
+        ],
         capture_output=True,
         text=True,
         check=False,

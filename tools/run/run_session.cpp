@@ -256,11 +256,15 @@ RunData replay_run(const std::string& run_sqlite, const RunSessionOptions& optio
   write_manifest(options.directory, info, {});
   const Telemetry telemetry = log->recording(backend->telemetry());
   Pipeline pipeline(pipeline_options, telemetry);
+  backend->use_pair_ids(pipeline.pairs());
   Recorder recorder(*log, pipeline, telemetry);
   const Time end = backend->log().result().complete ? kStartOfRun + recorded.planned
                                                     : backend->log().result().reached;
   const Time reached = run_loop(
       pipeline, telemetry, pipeline_options.probing, end, make_hooks(recorder, *log, options));
+  if (const auto status = backend->status(); !status) {
+    throw EnvironmentError(status.error().detail);
+  }
   recorder.flush(reached);
   recorder.finish(
       reached, std::chrono::duration<double>(WallClock::now() - wall_start).count(), {});

@@ -1,0 +1,335 @@
+// Algorithm 1 for lost probes: the second half of LossStage.
+#include "detectors/pipeline/loss_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace bonescan {
+namespace {
+
+/// An unreachable pair waits this long for others to fail with it before it is taken for alone.
+/// @ours
+constexpr Duration kLonePatience = std::chrono::seconds(3);
+
+/// Evidence from before an incident opened that still counts when it is refined. @ours
+constexpr Duration kLead = std::chrono::seconds(10);
+
+/// Share of an earlier score that newer evidence must reach to replace it. @ours
+constexpr double kKeepScore = 0.8;
+
+}  // namespace
+
+void LossStage::walk_overlays(Time now) {
+  // A walk that had no answer is asked for again, but never before a pair that was not walked yet.
+  for (const bool again : {false, true}) {
+    for (Unexplained& item : unexplained_) {
+      if (item.walked || item.walk_text.empty() == again) {
+        continue;
+      }
+      if (!walk_overlay(now, item)) {
+        return;
+      }
+    }
+  }
+}
+
+bool LossStage::walk_overlay(Time now, Unexplained& item) {
+  const auto finding = state_->inspector.overlay(state_->flow(item.pair), now);
+  if (!finding) {
+    return false;
+  }
+  if (finding->culprit.valid()) {
+    open_overlay(now, *finding, item.pair);
+    return true;
+  }
+  item.walked = finding->available || now - item.since >= kLonePatience;
+  item.walk_clear = finding->clear;
+  item.walk_text = finding->text;
+  return true;
+}
+
+void LossStage::drop_claimed() {
+  std::erase_if(unexplained_, [](const Unexplained& item) { return item.claimed; });
+}
+
+void LossStage::open_overlay(Time now, const OverlayFinding& finding, PairId pair) {
+  for (const IncidentIndex index : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[index];
+    if (incident.layer == Layer::kOverlay &&
+        incident.candidates.front().component == finding.culprit) {
+      claim(index, now, pair);
+      return;
+    }
+  }
+  const IncidentIndex index =
+      state_->incidents.open_incident(now, Layer::kOverlay, Symptom::kUnreachable, finding.kind);
+  state_->incidents.place(index, Layer::kOverlay, finding.kind, {{finding.culprit, 1.0}}, 1.0);
+  describe_loss(now, index, pair);
+  state_->incidents.add_evidence(index, {now, "overlay-walk", false, finding.text});
+  claim(index, now, pair);
+}
+
+void LossStage::gather(Time since, const Incident* incident) {
+  evidence_.clear();
+  for (const VisitOutcome& visit : state_->log.recent()) {
+    if (visit.start < since || visit.attribution == Attribution::kExcused) {
+      continue;
+    }
+    if (visit.attribution == Attribution::kIncident &&
+        (incident == nullptr || !state_->holds_either_way(*incident, visit.pair))) {
+      continue;
+    }
+    evidence_.add(visit.pair, 1, visit.lossy() ? 1 : 0);
+  }
+}
+
+std::vector<Accusation> LossStage::blame(std::span<const PathEvidence> evidence, bool unreachable) {
+  if (!state_->paper()) {
+    return (unreachable ? unreachable_vote_ : gray_vote_).explain_all(evidence, Symptom::kLoss);
+  }
+  return published_vote(gray_vote_, evidence);
+}
+
+void LossStage::accuse_links(Time now) {
+  for (const Unexplained& item : unexplained_) {
+    state_->paths.retrace(item.pair, state_->flow(item.pair), now);
+  }
+  gather(now - state_->options.loss.pool_window, nullptr);
+  const auto items = evidence_.relevant(state_->paths);
+  if (items.empty()) {
+    return;
+  }
+  const bool silent = std::any_of(unexplained_.begin(), unexplained_.end(), [](const auto& item) {
+    return item.symptom == Symptom::kUnreachable;
+  });
+  const std::vector<Accusation> accusations = blame(items, silent);
+  for (const Accusation& accusation : accusations) {
+    const IncidentIndex known = open_incident_of(accusation);
+    if (known != kNoIncident) {
+      for (const PairId pair : accusation.pairs) {
+        claim(known, now, pair);
+      }
+      continue;
+    }
+    if (!state_->paper() && state_->distinct_pairs(accusation.pairs) < 2) {
+      // Algorithm 1: a single failing path accuses no link.  The pair waits for the other stages.
+      hold(now, accusation.pairs.front(), Symptom::kLoss);
+      continue;
+    }
+    open_underlay(now, accusation, gray_vote_.raw_vote(items));
+  }
+}
+
+IncidentIndex LossStage::open_incident_of(const Accusation& accusation) const {
+  for (const IncidentIndex index : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[index];
+    if (incident.layer == Layer::kUnderlay && about_loss(incident) &&
+        incident.candidates.front().component == accusation.suspects.front().link) {
+      return index;
+    }
+  }
+  return kNoIncident;
+}
+
+void LossStage::open_underlay(Time now,
+                              const Accusation& accusation,
+                              std::span<const LinkVotes> raw) {
+  const LinkScore& best = accusation.suspects.front();
+  const auto silent = static_cast<std::size_t>(
+      std::count_if(accusation.pairs.begin(), accusation.pairs.end(), [&](PairId pair) {
+        return state_->log.streak(pair) >= state_->options.loss.consecutive;
+      }));
+  const bool unreachable = 2 * silent >= accusation.pairs.size();
+  const Symptom symptom = unreachable ? Symptom::kUnreachable : Symptom::kLoss;
+  const std::string kind = unreachable ? "link-down" : "link-loss";
+  const IncidentIndex index = state_->incidents.open_incident(now, Layer::kUnderlay, symptom, kind);
+  state_->incidents.place(index,
+                          Layer::kUnderlay,
+                          kind,
+                          candidates_of(accusation.suspects),
+                          1.0 / static_cast<double>(accusation.suspects.size()));
+  describe_loss(now, index, accusation.pairs.front());
+  const auto walked = std::find_if(unexplained_.begin(), unexplained_.end(), [&](const auto& item) {
+    return item.walked &&
+           std::binary_search(accusation.pairs.begin(), accusation.pairs.end(), item.pair);
+  });
+  if (walked != unexplained_.end()) {
+    state_->incidents.add_evidence(index,
+                                   {now, "overlay-walk", walked->walk_clear, walked->walk_text});
+  } else if (const auto finding =
+                 state_->inspector.overlay(state_->flow(accusation.pairs.front()), now)) {
+    state_->incidents.add_evidence(index, {now, "overlay-walk", finding->clear, finding->text});
+  }
+  state_->incidents.add_evidence(
+      index,
+      {now,
+       "underlay-vote",
+       false,
+       vote_text(
+           best, accusation.suspects.size(), raw, state_->telemetry.components, "lossy visits")});
+  for (const PairId pair : accusation.pairs) {
+    if (state_->log.streak(pair) < state_->options.loss.consecutive) {
+      state_->updates.verdicts.push_back({.at = now,
+                                          .pair = pair,
+                                          .kind = VerdictKind::kAnomalous,
+                                          .rule = VerdictRule::kPooledLoss,
+                                          .score = static_cast<float>(best.llr)});
+    }
+    claim(index, now, pair);
+  }
+}
+
+void LossStage::claim(IncidentIndex index, Time now, PairId pair) {
+  state_->incidents.attribute(index, now, pair);
+  // What the other direction lost so far has the same explanation.
+  const Pair ends = state_->ends(pair);
+  const auto same = [&](PairId other) {
+    return other == pair || state_->ends(other) == ends.reversed();
+  };
+  for (VisitOutcome& visit : state_->log.recent()) {
+    if (visit.lossy() && visit.attribution == Attribution::kNone && same(visit.pair)) {
+      visit.attribution = Attribution::kIncident;
+    }
+  }
+  for (Unexplained& item : unexplained_) {
+    item.claimed = item.claimed || same(item.pair);
+  }
+}
+
+void LossStage::give_up_on_lone_pairs(Time now) {
+  for (std::size_t i = 0; i < unexplained_.size(); ++i) {
+    const Unexplained item = unexplained_[i];
+    if (item.claimed || !item.walked || now - item.since < kLonePatience) {
+      continue;
+    }
+    const IncidentIndex healed = overlay_incident_of(item.pair);
+    if (healed != kNoIncident) {
+      claim(healed, now, item.pair);
+    } else if (const auto tables = state_->inspector.tables(state_->flow(item.pair), now)) {
+      if (tables->available || now - item.since >= 2 * kLonePatience) {
+        open_lone(now, item, *tables);
+      }
+    }
+  }
+}
+
+/// A pair may have been walked only after its rule was repaired.  It still belongs to an open
+/// overlay incident if it touches the one endpoint that several pairs of that incident have in
+/// common.
+IncidentIndex LossStage::overlay_incident_of(PairId pair) const {
+  const Pair& ends = state_->ends(pair);
+  const auto touches = [&](EndpointId endpoint, PairId other) {
+    const Pair& other_ends = state_->ends(other);
+    return other_ends.source == endpoint || other_ends.target == endpoint;
+  };
+  for (const IncidentIndex index : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[index];
+    if (incident.layer != Layer::kOverlay || state_->distinct_pairs(incident.pairs) < 2) {
+      continue;
+    }
+    for (const EndpointId endpoint : {ends.source, ends.target}) {
+      if (std::all_of(incident.pairs.begin(), incident.pairs.end(), [&](PairId other) {
+            return touches(endpoint, other);
+          })) {
+        return index;
+      }
+    }
+  }
+  return kNoIncident;
+}
+
+void LossStage::open_lone(Time now, const Unexplained& item, const TableFinding& tables) {
+  const bool silent = item.symptom == Symptom::kUnreachable;
+  const IncidentIndex index = state_->incidents.open_incident(
+      now, Layer::kUndetermined, item.symptom, silent ? "unreachable-pair" : "lossy-pair");
+  describe_loss(now, index, item.pair);
+  const bool traced = state_->paths.known(item.pair) != nullptr;
+  state_->incidents.add_evidence(index, {now, "overlay-walk", item.walk_clear, item.walk_text});
+  state_->incidents.add_evidence(index,
+                                 {now,
+                                  "underlay-vote",
+                                  traced,
+                                  traced ? "no link lies on failing paths of two pairs"
+                                         : "the pair's path could not be traced"});
+  state_->incidents.add_evidence(
+      index, {now, "flow-table-diff", tables.available && !tables.mismatch, tables.text});
+  if (tables.mismatch) {
+    state_->incidents.place(index, Layer::kRnic, "table-mismatch", {{tables.rnic, 1.0}}, 1.0);
+  } else if (tables.available && item.walk_clear) {
+    // By elimination it is one of the links that only this pair crosses.
+    gather(now - state_->options.loss.pool_window, nullptr);
+    const auto scores = unreachable_vote_.score(evidence_.relevant(state_->paths), Symptom::kLoss);
+    const auto suspects = ties(scores, state_->options.localize.tie_nats);
+    state_->incidents.place(index,
+                            Layer::kUnderlay,
+                            silent ? "link-down" : "link-loss",
+                            candidates_of(suspects),
+                            1.0 / static_cast<double>(std::max<std::size_t>(suspects.size(), 1)));
+  }
+  claim(index, now, item.pair);
+}
+
+void LossStage::refine(Time now) {
+  for (const IncidentIndex index : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[index];
+    if (incident.layer != Layer::kUnderlay || !about_loss(incident) || incident.last_seen != now) {
+      continue;
+    }
+    // At ages 1, 2, 4, 8, ... visit periods: early evidence moves the answer most.
+    const auto age =
+        static_cast<std::uint64_t>((now - incident.opened) / state_->options.probing.visit);
+    if (age > 0 && (age & (age - 1)) == 0) {
+      refine_one(now, index);
+    }
+  }
+}
+
+void LossStage::refine_one(Time now, IncidentIndex index) {
+  const Incident& incident = state_->incidents[index];
+  if (state_->paper()) {
+    return;
+  }
+  gather(std::max(incident.opened - kLead, now - state_->options.loss.pool_window), &incident);
+  const auto items = evidence_.relevant(state_->paths);
+  const auto scores = gray_vote_.score(items, Symptom::kLoss);
+  if (scores.empty() || scores.front().llr < kKeepScore * incident.candidates.front().score) {
+    return;
+  }
+  const auto suspects = ties(scores, state_->options.localize.tie_nats);
+  const bool moved = suspects.front().link != incident.candidates.front().component ||
+                     suspects.size() != incident.candidates.size();
+  const std::string text = vote_text(
+      suspects.front(), suspects.size(), {}, state_->telemetry.components, "lossy visits");
+  state_->incidents.place(index,
+                          Layer::kUnderlay,
+                          incident.kind,
+                          candidates_of(suspects),
+                          1.0 / static_cast<double>(suspects.size()));
+  if (moved) {
+    state_->incidents.add_evidence(index, {now, "underlay-vote", false, text});
+  }
+}
+
+void LossStage::describe_loss(Time now, IncidentIndex index, PairId pair) {
+  std::uint32_t probes = 0;
+  std::uint32_t lost = 0;
+  for (const VisitOutcome& visit : state_->log.recent()) {
+    if (visit.pair == pair && visit.lossy()) {
+      probes = visit.probes;
+      lost = visit.lost;
+    }
+  }
+  state_->incidents.add_evidence(
+      index,
+      {now,
+       "loss-rule",
+       false,
+       fmt::format("{} lost {} of {} probes of its last visit with a loss, {} in a row",
+                   state_->pair_name(pair),
+                   lost,
+                   probes,
+                   state_->log.streak(pair))});
+}
+
+}  // namespace bonescan
