@@ -116,6 +116,7 @@ class TruthRowsOf {
     scenario.faults.push_back(fault);
     simulation = std::make_unique<Simulation>(scenario, SimulationOptions{});
     pipeline = std::make_unique<Pipeline>(scenario.pipeline, simulation->backend().telemetry());
+    simulation->learn_paths(pipeline->pairs());
   }
 
   TruthRow row(Time at) {
