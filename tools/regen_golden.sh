@@ -22,7 +22,8 @@ readonly build=build/release
 readonly tests='^(Report|Explain|Table|Transcript|RunTranscript|SmokeFingerprints|SchemaDocument)'
 mkdir -p build
 log=build/regen_golden.log
-if ! { cmake --preset release && cmake --build "$build" -j "${BONESCAN_JOBS:-2}"; } > "$log" 2>&1; then
+if ! { cmake --preset release && cmake --build "$build" -j "${BONESCAN_JOBS:-2}" --target \
+  tools_tests scenarios_tests system_tests; } > "$log" 2>&1; then
   tail -n 40 "$log" >&2
   exit 3
 fi
