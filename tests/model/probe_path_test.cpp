@@ -29,11 +29,8 @@ class ProbePathTest : public testing::Test {
   std::uint32_t probe() {
     pass(milliseconds(10));
     const QuadId quad = world_.flows().find_or_add(spec_.source, spec_.target, world_.jobs());
-    const ProbeContext context{.spec = spec_,
-                               .path = resolve_path(world_, spec_),
-                               .draws = probe_stream(world_, spec_.source, spec_.target),
-                               .source_load = {},
-                               .target_load = {}};
+    const ProbeContext context{
+        .spec = spec_, .path = resolve_path(world_, spec_), .source_load = {}, .target_load = {}};
     return evaluate_probe(world_, LoadTimeline(), context, world_.flows()[quad], engine_.now());
   }
 
