@@ -71,7 +71,6 @@ LoadKey load_key(const World& world, RnicId rnic);
 struct ProbeContext {
   ProbeSpec spec;
   ProbePath path;
-  RngStream draws;  ///< of the directed pair; row = send time in ns
   LoadKey source_load;
   LoadKey target_load;
 };
@@ -85,21 +84,23 @@ std::uint32_t evaluate_probe(const World& world,
                              Time sent,
                              const PhiloxCounter& bits);
 
-/// The random bits of the probe that is sent at `sent`.
-inline PhiloxCounter probe_bits(const ProbeContext& context, Time sent) {
-  return context.draws.block(static_cast<std::uint64_t>(nanoseconds(sent)));
+/// The stream of a directed pair.  Distinct for fabrics of up to 65,535 RNICs.
+RngStream probe_stream(const World& world, RnicId source, RnicId target);
+
+/// The random bits of the probe sent at `sent`, from the stream of its pair.
+inline PhiloxCounter probe_bits(const RngStream& stream, Time sent) {
+  return stream.block(static_cast<std::uint64_t>(nanoseconds(sent)));
 }
 
+/// The same with the bits drawn here.
 inline std::uint32_t evaluate_probe(const World& world,
                                     const LoadTimeline& load,
                                     const ProbeContext& context,
                                     FlowQuad& quad,
                                     Time sent) {
-  return evaluate_probe(world, load, context, quad, sent, probe_bits(context, sent));
+  const RngStream stream = probe_stream(world, context.spec.source, context.spec.target);
+  return evaluate_probe(world, load, context, quad, sent, probe_bits(stream, sent));
 }
-
-/// The stream of a directed pair.  Distinct for fabrics of up to 65,535 RNICs.
-RngStream probe_stream(const World& world, RnicId source, RnicId target);
 
 /// What steady probing of a path would see at `now`, in expectation, without noise and load.
 struct PathCondition {

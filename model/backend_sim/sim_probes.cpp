@@ -26,14 +26,6 @@ SimProbes::SimProbes(World& world,
 }
 
 void SimProbes::submit(std::span<const ProbeRequest> requests) {
-  const Pending blank{.request = {},
-                      .context = {.spec = {},
-                                  .path = {},
-                                  .draws = RngStream(world_->options().seed, Purpose::kProbe, 0),
-                                  .source_load = {},
-                                  .target_load = {}},
-                      .quad = {},
-                      .done = {}};
   for (const ProbeRequest& request : requests) {
     BONESCAN_CHECK(request.count > 0 && request.start >= world_->engine().now());
     const RnicId source = endpoints_->rnic(request.ends.source);
@@ -46,14 +38,13 @@ void SimProbes::submit(std::span<const ProbeRequest> requests) {
       quad = world_->flows().find_or_add(source, target, world_->jobs());
     }
     // Filled in place: copying what has just been written field by field stalls the processor.
-    Pending& visit = pending_.emplace_back(blank);
+    Pending& visit = pending_.emplace_back();
     visit.request = request;
-    visit.context.spec = {.source = source,
-                          .target = target,
-                          .source_port = request.source_port,
-                          .bytes = request.payload_bytes,
-                          .dscp = request.dscp};
-    visit.context.draws = probe_stream(*world_, source, target);
+    visit.context.spec.source = source;
+    visit.context.spec.target = target;
+    visit.context.spec.source_port = request.source_port;
+    visit.context.spec.bytes = request.payload_bytes;
+    visit.context.spec.dscp = request.dscp;
     visit.context.source_load = load_keys_[source];
     visit.context.target_load = load_keys_[target];
     visit.quad = quad;
@@ -79,7 +70,7 @@ void SimProbes::probe_event(std::uint64_t argument) {
   BONESCAN_CHECK(due != pending_.end());
   load_.cover(*world_, now, now + Duration(1));
   resolve(*due);
-  evaluate_next(*due, probe_bits(due->context, now));
+  evaluate_next(*due, draw(*due, now));
 }
 
 void SimProbes::advance(Time now) {
@@ -160,6 +151,11 @@ void SimProbes::prefetch(std::size_t visit) const {
   }
 }
 
+PhiloxCounter SimProbes::draw(const Pending& visit, Time sent) const {
+  return probe_bits(probe_stream(*world_, visit.context.spec.source, visit.context.spec.target),
+                    sent);
+}
+
 void SimProbes::evaluate_next(Pending& visit, const PhiloxCounter& bits) {
   const Time sent = visit.send_time(visit.next);
   std::uint32_t rtt = kLostRtt;
@@ -175,12 +171,14 @@ void SimProbes::evaluate_next(Pending& visit, const PhiloxCounter& bits) {
 void SimProbes::evaluate_visit(Pending& visit, Time limit) {
   // The draws of several probes do not wait for each other, so they are made together.
   std::array<PhiloxCounter, kProbesAtOnce> bits;
+  const RngStream stream =
+      probe_stream(*world_, visit.context.spec.source, visit.context.spec.target);
   while (visit.next_send() < limit) {
     std::size_t count = 0;
     for (std::uint8_t probe = visit.next;
          probe < visit.request.count && count < kProbesAtOnce && visit.send_time(probe) < limit;
          ++probe) {
-      bits[count++] = probe_bits(visit.context, visit.send_time(probe));
+      bits[count++] = probe_bits(stream, visit.send_time(probe));
     }
     for (std::size_t i = 0; i < count; ++i) {
       evaluate_next(visit, bits[i]);
@@ -206,7 +204,7 @@ void SimProbes::evaluate_chain(Pending& first, Time limit) {
     if (earliest->next_send() >= limit) {
       return;
     }
-    evaluate_next(*earliest, probe_bits(earliest->context, earliest->next_send()));
+    evaluate_next(*earliest, draw(*earliest, earliest->next_send()));
   }
 }
 

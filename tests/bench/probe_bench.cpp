@@ -118,7 +118,6 @@ void single_evaluate_probe(benchmark::State& state) {
   const ProbeSpec spec{.source = source, .target = target, .source_port = 50'000};
   const ProbeContext context{.spec = spec,
                              .path = resolve_path(world, spec),
-                             .draws = probe_stream(world, source, target),
                              .source_load = load_key(world, source),
                              .target_load = load_key(world, target)};
   LoadTimeline load;

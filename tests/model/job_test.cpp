@@ -1,5 +1,8 @@
 #include "model/workload/job.h"
 
+#include "sim/base/distributions.h"
+#include "sim/base/rng_stream.h"
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -27,12 +30,16 @@ const std::vector<Shape> kShapes = {{"paper", 8, 8, 8},
 
 class Training {
  public:
-  explicit Training(const Shape& shape, std::uint64_t seed = 3, double jitter = 0.03)
+  explicit Training(const Shape& shape,
+                    std::uint64_t seed = 3,
+                    double jitter = 0.03,
+                    double burst_share = 0.2)
       : job_({.gpus = shape.tp * shape.pp * shape.dp,
               .tp = shape.tp,
               .pp = shape.pp,
               .dp = shape.dp,
-              .step_jitter = jitter},
+              .step_jitter = jitter,
+              .burst_share = burst_share},
              fabric_,
              all_hosts(),
              JobId(0),
@@ -120,18 +127,32 @@ TEST(Job, CountsNeighboursOfPipelineAndRing) {
   }
 }
 
+/// The formula of the header, step by step, without any search.
+TimeSpan burst_of_step(const Job& job, std::uint64_t seed, std::uint32_t stage, int step) {
+  const JobOptions& options = job.options();
+  const RngStream draws(seed, Purpose::kTrainingStep, 0);
+  const double z = normal_quantile(draws.open01_at(static_cast<std::uint64_t>(step)));
+  const double jitter = std::clamp(z * options.step_jitter, -0.25, 0.25);
+  const auto step_ns = static_cast<double>(options.step_time.count());
+  const Time from = job.running_since() + step * options.step_time + stage * options.stage_offset +
+                    Duration(static_cast<std::int64_t>(jitter * step_ns));
+  return {from, from + Duration(static_cast<std::int64_t>(options.burst_share * step_ns))};
+}
+
 TEST(Job, BurstsAreOrderedAndFoundByArithmetic) {
-  for (const double jitter : {0.0, 0.03, 0.5}) {
-    Training training(kShapes[0], 5, jitter);
+  struct Case {
+    double jitter, share;
+  };
+  for (const Case& c : {Case{0.0, 0.2}, Case{0.03, 0.2}, Case{0.5, 0.2}, Case{0.5, 0.95}}) {
+    SCOPED_TRACE(testing::Message() << "jitter " << c.jitter << " share " << c.share);
+    Training training(kShapes[0], 5, c.jitter, c.share);
     Job& job = training.job();
     job.set_running_since(kStartOfRun + seconds(90));
     for (const std::uint32_t stage : {0u, 3u, 7u}) {
       std::vector<TimeSpan> bursts;
-      for (Time at = job.running_since(); bursts.size() < 200;) {
-        bursts.push_back(job.burst_ending_after(stage, at));
-        at = bursts.back().to;
-        ASSERT_EQ(bursts.back().to - bursts.back().from, milliseconds(1'600));
-        ASSERT_TRUE(bursts.size() < 2 || bursts[bursts.size() - 2].to <= bursts.back().from);
+      for (int step = 0; step < 200; ++step) {
+        bursts.push_back(burst_of_step(job, 5, stage, step));
+        ASSERT_TRUE(step == 0 || bursts.rbegin()[1].to < bursts.back().to);
       }
       for (Time at = job.running_since(); at < bursts[195].from; at += milliseconds(137)) {
         const auto naive = std::find_if(
