@@ -66,8 +66,7 @@ struct LoadKey {
 
 LoadKey load_key(const World& world, RnicId rnic);
 
-/// Outcome of the probe sent at `sent`: RTT in ns, or kNoAnswer.  Moves `quad` forward.
-/// REQUIRES: `quad` is the quad of the two ends; probes of one quad are evaluated in time order.
+/// What stays the same for all probes of a visit between two events.
 struct ProbeContext {
   ProbeSpec spec;
   ProbePath path;
@@ -77,6 +76,8 @@ struct ProbeContext {
 
 constexpr std::uint32_t kNoAnswer = 0xFFFFFFFF;
 
+/// Outcome of the probe sent at `sent`: RTT in ns, or kNoAnswer.  Moves `quad` forward.
+/// REQUIRES: `quad` is the quad of the two ends; probes of one quad are evaluated in time order.
 std::uint32_t evaluate_probe(const World& world,
                              const LoadTimeline& load,
                              const ProbeContext& context,

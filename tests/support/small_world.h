@@ -63,7 +63,6 @@ class SmallWorld {
     load.cover(world, at, at + std::chrono::seconds(1));
     const ProbeContext context{.spec = spec(source, target),
                                .path = resolve_path(world, spec(source, target)),
-                               .draws = probe_stream(world, source, target),
                                .source_load = load_key(world, source),
                                .target_load = load_key(world, target)};
     return evaluate_probe(world, load, context, world.flows()[quad], at);
