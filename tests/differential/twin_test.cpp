@@ -104,6 +104,7 @@ class Twins : public testing::TestWithParam<std::string> {
     both_.twin = test::run(healthy_, scenario_, twin_pipeline);
     Simulation simulation(scenario_, {});
     Pipeline pipeline(scenario_.pipeline, simulation.backend().telemetry());
+    simulation.learn_paths(pipeline.pairs());
     both_.run = test::run(simulation, scenario_, pipeline);
     both_.truth = simulation.truth_rows(pipeline);
   }

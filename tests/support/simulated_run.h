@@ -84,6 +84,7 @@ inline ProbeRecords run(Simulation& simulation, const Scenario& scenario, Pipeli
 inline ProbeRecords records_of(const Scenario& scenario, const SimulationOptions& options) {
   Simulation simulation(scenario, options);
   Pipeline pipeline(scenario.pipeline, simulation.backend().telemetry());
+  simulation.learn_paths(pipeline.pairs());
   return run(simulation, scenario, pipeline);
 }
 
