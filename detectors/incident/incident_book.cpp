@@ -66,7 +66,7 @@ void IncidentBook::add_evidence(IncidentIndex index, Evidence evidence) {
 }
 
 void IncidentBook::close_silent(Time now, Duration sweep) {
-  const Duration silence = std::max(options_.close_after, sweep * 3 / 2);
+  const Duration silence = std::max({options_.close_after, options_.merge_gap, sweep * 3 / 2});
   std::erase_if(open_, [&](IncidentIndex index) {
     Incident& incident = incidents_[index];
     if (now - incident.last_seen < silence) {

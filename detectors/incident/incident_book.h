@@ -43,7 +43,8 @@ class IncidentBook final {
 
   void add_evidence(IncidentIndex index, Evidence evidence);
 
-  /// Closes incidents that were silent for close_after and at least one and a half sweeps.
+  /// Closes incidents that were silent for close_after, and for at least merge_gap (a shorter gap
+  /// is one incident) and one and a half sweeps (every pair was visited again).
   void close_silent(Time now, Duration sweep);
 
   /// Incidents changed since the last call, ascending.
