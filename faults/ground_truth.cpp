@@ -25,7 +25,7 @@ std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
   const auto add_tor = [&](SwitchId tor) {
     for (std::uint32_t r = 0; r < fabric.rnic_count(); ++r) {
       if (fabric.tor_of(RnicId(r)) == tor) {
-        rnics.push_back(RnicId(r));
+        rnics.emplace_back(r);
       }
     }
   };
@@ -35,7 +35,7 @@ std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
       break;
     case RefKind::kCable:
       if (fabric.is_access(on.cable())) {
-        rnics.push_back(RnicId(on.index));
+        rnics.emplace_back(on.index);
       } else {
         add_tor(fabric.tor_end(on.cable()));
       }

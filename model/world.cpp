@@ -63,7 +63,7 @@ World::World(const WorldOptions& options, Engine& engine)
 void World::place_jobs() {
   std::vector<HostId> free_hosts;
   for (std::uint32_t h = 0; h < fabric_.host_count(); ++h) {
-    free_hosts.push_back(HostId(h));
+    free_hosts.emplace_back(h);
   }
   for (std::uint32_t j = 0; j < options_.jobs.size(); ++j) {
     const JobId id(j);

@@ -9,7 +9,7 @@ Activation::Activation(const PingLists& lists)
   for (std::uint32_t source = 0; source < lists.size(); ++source) {
     for (const EndpointId target : lists[source]) {
       BONESCAN_CHECK(listed_by_.contains(target));
-      listed_by_[target].push_back(EndpointId(source));
+      listed_by_[target].emplace_back(source);
     }
   }
 }

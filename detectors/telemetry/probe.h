@@ -31,8 +31,8 @@ struct ProbeRequest {
   PairId pair;
   Pair ends;
   Time start;
-  Duration spacing;  ///< between the probes of the visit
-  Duration timeout;  ///< after which a probe counts as lost
+  Duration spacing{};  ///< between the probes of the visit
+  Duration timeout{};  ///< after which a probe counts as lost
   std::uint16_t source_port = 0;
   std::uint16_t payload_bytes = 64;
   std::uint8_t dscp = 0;

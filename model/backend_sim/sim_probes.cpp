@@ -170,6 +170,7 @@ void SimProbes::evaluate_next(Pending& visit, const PhiloxCounter& bits) {
 
 void SimProbes::evaluate_visit(Pending& visit, Time limit) {
   // The draws of several probes do not wait for each other, so they are made together.
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only drawn rows are read.
   std::array<PhiloxCounter, kProbesAtOnce> bits;
   const RngStream stream =
       probe_stream(*world_, visit.context.spec.source, visit.context.spec.target);

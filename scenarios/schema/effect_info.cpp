@@ -6,7 +6,7 @@ namespace bonescan {
 
 const std::vector<EffectInfo>& effect_infos() {
   constexpr std::string_view kSelectors = "direction min_packet max_packet dscp flow_share";
-  static const std::vector<EffectInfo> infos = {
+  static const std::vector<EffectInfo> kInfos = {
       {"link.loss",
        EffectKind::kLinkLoss,
        {RefKind::kCable},
@@ -57,7 +57,7 @@ const std::vector<EffectInfo>& effect_infos() {
        "",
        "The probing agent, or Open vSwitch, of a host stops."},
   };
-  return infos;
+  return kInfos;
 }
 
 std::string_view example_of(RefKind kind) {

@@ -263,8 +263,8 @@ ScenarioTable make_scenario_table() {
 }  // namespace
 
 const ScenarioTable& scenario_table() {
-  static const ScenarioTable table = make_scenario_table();
-  return table;
+  static const ScenarioTable kTable = make_scenario_table();
+  return kTable;
 }
 
 }  // namespace bonescan

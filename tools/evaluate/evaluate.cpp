@@ -73,6 +73,7 @@ std::vector<StratumScore> score_strata(const RunData& run,
     }
   }
   std::vector<StratumScore> scores;
+  scores.reserve(members.size());
   for (const auto& [name, faults] : members) {
     scores.push_back(score_stratum(name, faults, run, evaluation));
   }

@@ -46,7 +46,7 @@ std::uint16_t Simulation::port_of(const void* self, RnicId source, RnicId target
 std::vector<TruthRow> Simulation::truth_rows(const Pipeline& pipeline) const {
   BONESCAN_CHECK(signatures_.size() == world_.fabric().cable_count());
   return make_truth_rows(
-      truth_.records(), faults_, world_, backend_.endpoints(), pipeline, scenario_, signatures_);
+      truth_.records(), world_, backend_.endpoints(), pipeline, scenario_, signatures_);
 }
 
 }  // namespace bonescan

@@ -73,6 +73,19 @@ std::vector<std::string> equivalent_links(const CrossingSignatures& signatures,
   return names;
 }
 
+/// The affected pairs that are endpoints of the run.
+std::vector<Pair> affected_pairs(const TruthRecord& record, const EndpointMap& endpoints) {
+  std::vector<Pair> pairs;
+  for (const auto& [source, target] : record.affected) {
+    const auto from = endpoints.endpoint(source);
+    const auto to = endpoints.endpoint(target);
+    if (from && to) {
+      pairs.push_back({*from, *to});
+    }
+  }
+  return pairs;
+}
+
 }  // namespace
 
 CrossingSignatures crossing_signatures(const World& world,
@@ -116,7 +129,6 @@ double information_bound_s(double loss_ratio,
 }
 
 std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
-                                      const std::vector<FaultSpec>& faults,
                                       const World& world,
                                       const EndpointMap& endpoints,
                                       const Pipeline& pipeline,
@@ -127,7 +139,7 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
   std::sort(probed.begin(), probed.end());
   const SkeletonSummary skeleton = pipeline.skeleton();
   for (const TruthRecord& record : records) {
-    const FaultSpec& fault = faults[record.id];
+    const FaultSpec& fault = scenario.faults[record.id];
     const Component component = component_of(record, world);
     TruthRow row{.id = record.id,
                  .name = fault.name,
@@ -142,18 +154,12 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
                  .visible = record.visible,
                  .loss_ratio = record.loss_ratio,
                  .latency_factor = record.latency_factor,
-                 .pairs = {},
+                 .pairs = affected_pairs(record, endpoints),
                  .equivalent = {}};
-    std::size_t probed_affected = 0;
-    for (const auto& [source, target] : record.affected) {
-      const auto from = endpoints.endpoint(source);
-      const auto to = endpoints.endpoint(target);
-      if (from && to) {
-        row.pairs.push_back({*from, *to});
-        probed_affected +=
-            std::binary_search(probed.begin(), probed.end(), row.pairs.back()) ? 1 : 0;
-      }
-    }
+    const auto probed_affected =
+        std::count_if(row.pairs.begin(), row.pairs.end(), [&](const Pair& pair) {
+          return std::binary_search(probed.begin(), probed.end(), pair);
+        });
     if (record.loss_ratio > 0.0 && probed_affected > 0 && skeleton.sweep_s > 0.0) {
       const double probes_per_s = static_cast<double>(probed_affected) *
                                   scenario.pipeline.probing.probes_per_visit / skeleton.sweep_s;

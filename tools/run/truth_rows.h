@@ -24,7 +24,6 @@ CrossingSignatures crossing_signatures(const World& world,
                                        std::uint64_t seed);
 
 std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
-                                      const std::vector<FaultSpec>& faults,
                                       const World& world,
                                       const EndpointMap& endpoints,
                                       const Pipeline& pipeline,
