@@ -362,7 +362,7 @@ TEST(MachinePaths, AreFoundInEveryTextFile) {
       {"document", check_machine_paths, {{"README.md", path("home")}}, {"README.md:1"}},
       {"script", check_machine_paths, {{"tools/a.sh", path("work")}}, {"tools/a.sh:1"}},
       {"temporary", check_machine_paths, {{"tests/a.py", path("tmp")}}, {"tests/a.py:1"}},
-      {"part of a path", check_machine_paths, {{"README.md", "a/home/b ${x}/work/c\n"}}, {}},
+      {"part of a path", check_machine_paths, {{"README.md", "a/home/b ${x}/home/c\n"}}, {}},
       {"system path", check_machine_paths, {{"README.md", "/usr/bin/env\n"}}, {}},
   });
 }
