@@ -60,8 +60,11 @@ template <std::size_t kGroups>
   const __m256i mul1 = _mm256_set1_epi64x(kPhiloxMul1);
   const PhiloxCounter constant = stream.counter(0);
   PhiloxKey key = stream.key();
-  const auto row = [&](std::uint64_t i) { return static_cast<long long>(first + i * step); };
-  std::array<FourRows, kGroups> groups;
+  const auto row = [&](std::uint64_t i) {
+    const std::uint64_t number = first + i * step;
+    return static_cast<long long>(number);
+  };
+  std::array<FourRows, kGroups> groups{};
   for (std::size_t g = 0; g < kGroups; ++g) {
     const std::size_t i = g * kLanes;
     groups[g].c0 = _mm256_set_epi64x(row(i + 3), row(i + 2), row(i + 1), row(i));
