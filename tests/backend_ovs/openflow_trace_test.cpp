@@ -78,7 +78,7 @@ TEST(OpenflowTrace, TakesTheLastLineOfADropForNoCause) {
 
   const Case cases[] = {
       {"drop", TraceEnd::kDropped, "10. priority 0", 2},
-      {"loop", TraceEnd::kLoop, ">>>> over max translation depth 64 <<<<", 7},
+      {"loop", TraceEnd::kLoop, ">>>> over max translation depth 64 <<<<", 6},
       {"neigh_missing",
        TraceEnd::kNeighbourMissing,
        "-> neighbor cache miss for 10.60.8.12 on bridge br-phy, sending ARP request",

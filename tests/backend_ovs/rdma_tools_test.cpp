@@ -168,7 +168,7 @@ TEST(SysfsCounters, TakeLifespanForARefreshPeriod) {
 TEST(EthtoolStatistics, HaveNoTransportCounters) {
   const auto counters =
       good(parse_ethtool_statistics(fakes::tool_output("rdma_tools.ethtool.txt")));
-  ASSERT_THAT(counters, SizeIs(27));
+  ASSERT_THAT(counters, SizeIs(28));
   EXPECT_EQ(counters[0].name, "rx_packets");
   EXPECT_EQ(find_counter(counters, "rx_bytes"), 7321100200100U);
   EXPECT_EQ(find_counter(counters, "link_down_events_phy"), 2U);

@@ -73,7 +73,7 @@ TEST(TcFilters, ReadsHardwareSoftwareAndStatisticsOfEachAction) {
                           "ip pref 2 flower 0x2 [dst_mac=02:00:aa:00:00:0d "
                           "src_mac=02:00:aa:00:00:0b eth_type=ipv4 ip_flags=nofrag] not_in_hw"));
   const TcFilter& tunnel = filters[1];
-  EXPECT_EQ(tunnel.line, 15U);
+  EXPECT_EQ(tunnel.line, 16U);
   EXPECT_EQ(tunnel.in_hw_count, 1U);
   ASSERT_THAT(tunnel.actions, SizeIs(2));
   EXPECT_EQ(text_of(tunnel.actions[0]),
