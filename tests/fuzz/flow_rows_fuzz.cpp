@@ -21,9 +21,9 @@ FlowTables tables_of(std::string_view input) {
   tables.datapath = std::move(flows).value_or(std::vector<bonescan::backend_ovs::DatapathFlow>{});
   if (cut != std::string_view::npos) {
     auto filters = bonescan::backend_ovs::parse_tc_filters(input.substr(cut + kSeparator.size()));
-    tables.tc.push_back(
-        {tables.datapath.empty() ? "p1" : tables.datapath.front().in_port,
-         std::move(filters).value_or(std::vector<bonescan::backend_ovs::TcFilter>{})});
+    tables.tc.emplace_back(
+        tables.datapath.empty() ? "p1" : tables.datapath.front().in_port,
+        std::move(filters).value_or(std::vector<bonescan::backend_ovs::TcFilter>{}));
   }
   return tables;
 }
