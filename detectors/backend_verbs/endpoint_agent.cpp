@@ -158,6 +158,7 @@ Expected<void> EndpointAgent::build(Time now) {
   }
   Expected<std::unique_ptr<Queues>> queues =
       device_->create_queues({.gid_index = gid->index,
+                              .gid = gid->gid,
                               .q_key = options_.q_key,
                               .queue_pairs = options_.queue_pairs,
                               .send_buffers = static_cast<std::uint16_t>(
