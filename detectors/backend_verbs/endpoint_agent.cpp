@@ -348,6 +348,8 @@ void EndpointAgent::shut_down() {
   drop_queues(LocalError::kNoDevice);
   device_.reset();
   ++generation_;
+  recheck_at_ = Time::max();
+  repair_at_ = Time::max();
   shut_down_ = true;
 }
 
