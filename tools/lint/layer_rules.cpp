@@ -88,7 +88,7 @@ const std::vector<LibraryRule>& library_table() {
       {"fftw3.h", with(kNumerics, {"tools", "tests"})},
       {"sqlite3.h", {"detectors/run_log", "tools", "tests"}},
       {"yaml-cpp/", {"scenarios/schema", "tools", "tests"}},
-      {"nlohmann/", {"tools", "tests"}},
+      {"nlohmann/", {"detectors/backend_ovs", "tools", "tests"}},
       {"CLI/", {"tools", "tests"}},
       {"gtest/", {"tests"}},
       {"gmock/", {"tests"}},
