@@ -64,6 +64,8 @@ void apply_configuration(ScenarioDraft& draft, const YamlNode& root) {
       find_path(root, "probing.probes_per_visit") == nullptr) {
     pipeline.probing.probes_per_visit = 1;
   }
+  // An operator knows how his bridges are set.
+  pipeline.localize.max_idle = draft.overlay.max_idle;
   pipeline.seed = draft.seed;
 }
 
