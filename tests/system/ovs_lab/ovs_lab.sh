@@ -22,6 +22,12 @@ directory=$1
 tag=$2
 export OVS_SYSCONFDIR=$directory
 
+# A zombie has ended; whoever inherited it may take its time to notice.
+runs() {
+  local state
+  read -r _ _ state _ 2> /dev/null < "/proc/$1/stat" && [ "$state" != Z ]
+}
+
 # stop_daemon PIDFILE: asks, waits, insists.
 stop_daemon() {
   local pid
@@ -29,7 +35,7 @@ stop_daemon() {
   pid=$(cat "$1")
   kill "$pid" 2> /dev/null || return 0
   for _ in $(seq 100); do
-    kill -0 "$pid" 2> /dev/null || return 0
+    runs "$pid" || return 0
     sleep 0.02
   done
   kill -KILL "$pid" 2> /dev/null || true
@@ -38,6 +44,7 @@ stop_daemon() {
 # shellcheck disable=SC2317  # called by the trap
 take_down() {
   trap '' EXIT INT TERM HUP
+  [ "$stands" = yes ] || cat "$directory/lab.log" >&4
   for h in A B; do
     # With --cleanup it removes the taps of its internal ports.
     timeout 5 ovs-appctl -t "$directory/$h/vswitchd.ctl" exit --cleanup > /dev/null 2>&1 || true
@@ -60,10 +67,10 @@ start_host() {
   ovsdb-tool create "$d/conf.db" /usr/share/openvswitch/vswitch.ovsschema
   ip netns exec "$tag-h$h" ovsdb-server "$d/conf.db" --remote="punix:$d/db.sock" \
     --pidfile="$d/ovsdb.pid" --detach --log-file="$d/ovsdb.log" --unixctl="$d/ovsdb.ctl" \
-    --no-chdir
+    --no-chdir < /dev/null
   ovs-vsctl --db="unix:$d/db.sock" --no-wait init
   ip netns exec "$tag-h$h" ovs-vswitchd "unix:$d/db.sock" --pidfile="$d/vswitchd.pid" --detach \
-    --log-file="$d/vswitchd.log" --unixctl="$d/vswitchd.ctl" --no-chdir
+    --log-file="$d/vswitchd.log" --unixctl="$d/vswitchd.ctl" --no-chdir < /dev/null
 }
 
 # build_host HOST OWN_NUMBER OTHER_NUMBER
@@ -100,21 +107,20 @@ for program in ovs-vswitchd ovsdb-server ovsdb-tool ovs-vsctl ovs-ofctl ovs-appc
   }
 done
 
+stands=no
+exec 3>&1 4>&2 > "$directory/lab.log" 2>&1
 trap take_down EXIT
-trap 'exit 1' INT TERM HUP
-{
-  for n in hA hB vA vB; do ip netns add "$tag-$n"; done
-  ip link add "${tag}uA" netns "$tag-hA" type veth peer name "${tag}uB" netns "$tag-hB"
-  for h in A B; do
-    ip link add "${tag}p$h" netns "$tag-h$h" type veth peer name eth0 netns "$tag-v$h"
-    start_host "$h"
-  done
-  build_host A 1 2
-  build_host B 2 1
-} < /dev/null > "$directory/lab.log" 2>&1 || {
-  cat "$directory/lab.log" >&2
-  exit 4
-}
-echo ready
+trap 'exit 4' INT TERM HUP ERR
+for n in hA hB vA vB; do ip netns add "$tag-$n"; done
+ip link add "${tag}uA" netns "$tag-hA" type veth peer name "${tag}uB" netns "$tag-hB"
+for h in A B; do
+  ip link add "${tag}p$h" netns "$tag-h$h" type veth peer name eth0 netns "$tag-v$h"
+  start_host "$h"
+done
+build_host A 1 2
+build_host B 2 1
+stands=yes
+trap 'exit 0' INT TERM HUP
+echo ready >&3
 # Until the one who asked for the lab closes the pipe, or is gone.  A builtin, for traps to be heard.
 read -r _ || true
