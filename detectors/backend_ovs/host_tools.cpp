@@ -276,6 +276,7 @@ Expected<const PortNames*> HostTools::port_names() {
 }
 
 void HostTools::remember_ethernet(const std::vector<DatapathFlow>& flows) {
+  ethernet_read_ = std::chrono::steady_clock::now();
   if (ethernet_.size() > kConversationsMax) {
     ethernet_.clear();
   }
@@ -310,12 +311,19 @@ bool HostTools::apply_ethernet(InnerPacket& packet) const {
 }
 
 void HostTools::fill_ethernet(InnerPacket& packet) {
-  if (packet.eth_source.empty() || packet.eth_target.empty()) {
-    // An unknown address stays unknown if the dump fails: the walk goes on and says so.
-    if (!apply_ethernet(packet) && datapath_flows()) {
-      apply_ethernet(packet);
-    }
+  if (!packet.eth_source.empty() && !packet.eth_target.empty()) {
+    return;
   }
+  const auto age = [this] { return std::chrono::steady_clock::now() - *ethernet_read_; };
+  // What is remembered may belong to a container that is gone.
+  if (ethernet_read_ && age() < config_.inventory_lifetime && apply_ethernet(packet)) {
+    return;
+  }
+  // Pairs without traffic must not cost a dump each.
+  if (!ethernet_read_ || age() >= config_.answer_lifetime) {
+    static_cast<void>(datapath_flows());
+  }
+  apply_ethernet(packet);
 }
 
 Expected<std::vector<TcFilter>> HostTools::tc_filters(const std::string& device) {

@@ -106,6 +106,7 @@ class HostTools final {
   std::optional<Inventory> inventory_;
   /// (IP source, IP target) to (Ethernet source, Ethernet target).
   std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> ethernet_;
+  std::optional<std::chrono::steady_clock::time_point> ethernet_read_;
 };
 
 }  // namespace bonescan::backend_ovs

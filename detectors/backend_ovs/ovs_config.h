@@ -45,8 +45,8 @@ struct OvsConfig {
   Duration command_timeout = std::chrono::seconds(2);
   std::size_t output_bytes_max = std::size_t{16} << 20;
   /// All commands of this process together.
-  double commands_per_second = 10.0;
-  std::size_t command_burst = 20;
+  double commands_per_second = 20.0;
+  std::size_t command_burst = 40;
   /// What is known of ports and bridges is asked again after this.
   Duration inventory_lifetime = std::chrono::seconds(30);
   /// How long an answer serves repeated questions after it was first handed out.
