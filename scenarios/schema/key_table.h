@@ -250,6 +250,19 @@ class KeyTable final {
     return declaration;
   }
 
+  /// Takes in the keys of a part of T, which `field` finds in it.
+  template <class Part, class F>
+  void include(const KeyTable<Part>& part, F field) {
+    for (std::size_t i = 0; i < part.keys_.size(); ++i) {
+      keys_.push_back(part.keys_[i]);
+      children_.push_back(part.children_[i]);
+      readers_.push_back([reader = part.readers_[i], field](
+                             const YamlNode& node, std::string_view path, T& object) {
+        reader(node, path, field(object));
+      });
+    }
+  }
+
   /// Reads a map into `object`; fields whose key is absent keep their value.
   /// @throws ConfigError
   void read(const YamlNode& map, std::string_view base, T& object) const {
@@ -273,6 +286,9 @@ class KeyTable final {
   }
 
  private:
+  template <class Whole>
+  friend class KeyTable;
+
   using Reader = std::function<void(const YamlNode&, std::string_view path, T&)>;
 
   Declaration add(SchemaKey key, Reader reader) {
