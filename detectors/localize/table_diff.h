@@ -5,6 +5,9 @@
 // actions.  An idle flow is in neither, which says nothing; so a diff is clear only if some flow
 // was seen to match.
 //
+// Where nothing is offloaded the datapath is the last table, and a finding there names the bridge;
+// else it names the RNIC.
+//
 // One dump cannot convict a counter: counters restart at zero after a rule is modified, wrap, and
 // lag by the refresh period, and none of these is a fault.  Only the presence and the actions of
 // entries are compared; counters merely tell an active flow from an idle one.
@@ -27,7 +30,14 @@ enum class RowFinding : std::uint8_t {
   kSoftwareOnly,   ///< used, and in the datapath, but the eswitch that should hold it does not
   kMissing,        ///< used a moment ago, yet in neither table
   kExtra,          ///< forwards although OpenFlow says drop
+  kShadowed,       ///< a foreign entry before it takes its packets and does something else
   kAlteredAction,  ///< does something else than OpenFlow says
+};
+
+/// Whose table a finding speaks of.
+enum class TableOwner : std::uint8_t {
+  kDatapath,  ///< the bridge's megaflows, in software
+  kEswitch,   ///< the RNIC's offloaded entries
 };
 
 std::string_view to_string(RowFinding finding);
@@ -45,10 +55,11 @@ struct TableDiffOptions {
 struct RowDiff {
   RowFinding finding = RowFinding::kIdle;
   std::string text;  ///< one sentence
+  TableOwner owner = TableOwner::kEswitch;
 };
 
-struct RnicDiff {
-  ComponentId rnic;
+struct TableDiff {
+  ComponentId culprit;  ///< owner of the table that the strongest finding speaks of
   bool mismatch = false;
   bool clear = false;  ///< no mismatch, and at least one flow was seen to match
   RowFinding strongest = RowFinding::kIdle;
@@ -63,6 +74,6 @@ std::string normalized_actions(std::string_view actions);
 
 RowDiff compare(const FlowTableRow& row, const TableDiffOptions& options = {});
 
-RnicDiff summarize(const FlowTableDump& dump, const TableDiffOptions& options = {});
+TableDiff summarize(const FlowTableDump& dump, const TableDiffOptions& options = {});
 
 }  // namespace bonescan

@@ -88,6 +88,14 @@ void add_windows(DetectionTable& table) {
                {0.0, 10.0},
                short_term(&ShortTermOptions::distance_floor),
                "Least distance between two windows, in scaled features.");
+  table.choice<FeatureChoice>("detection.short_term.features",
+                              {{"all", FeatureChoice::kAll}, {"median", FeatureChoice::kMedian}},
+                              short_term(&ShortTermOptions::features),
+                              "Compare all seven features of a window, or its median alone.");
+  table.duration("detection.short_term.feature_floor",
+                 {nanoseconds(1), seconds(1)},
+                 short_term(&ShortTermOptions::feature_floor),
+                 "Features below it count as equal to it.");
   table.number("detection.short_term.threshold",
                {1.0, 1000.0},
                short_term(&ShortTermOptions::threshold),

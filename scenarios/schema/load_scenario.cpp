@@ -53,6 +53,8 @@ Scenario parse_scenario(std::string_view text,
   ScenarioDraft draft;
   scenario_table().read(root, "", draft);
   apply_configuration(draft.pipeline, root);
+  // An operator knows how his bridges are set.
+  draft.pipeline.localize.max_idle = draft.overlay.max_idle;
   draft.pipeline.seed = draft.seed;
   check_scenario(draft, root);
   draft.faults = resolve_faults(draft.fault_drafts, Fabric(draft.fabric), draft.duration, root);

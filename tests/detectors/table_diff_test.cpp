@@ -39,6 +39,27 @@ FlowTableRow software_row(const FlowEntry& datapath) {
   return made;
 }
 
+TEST(TableDiff, NamesAForeignEntryThatComesFirst) {
+  FlowTableRow shadowed = row("output:vf0", entry("output:vf0"), entry("output:vf0"));
+  shadowed.shadow = {.present = true, .actions = "drop", .packets = 12, .used = {}};
+  shadowed.shadow_match = "pref 1 udp dst_port 4791";
+  const RowDiff diff = compare(shadowed);
+  EXPECT_EQ(to_string(diff.finding), "shadowed");
+  EXPECT_NE(diff.text.find("pref 1 udp dst_port 4791 comes before"), std::string::npos)
+      << diff.text;
+  shadowed.shadow.actions = "output:vf0";
+  EXPECT_EQ(to_string(compare(shadowed).finding), "matches");
+}
+
+TEST(TableDiff, BlamesTheBridgeWhereTheFlowIsInSoftware) {
+  FlowTableRow altered = row("output:vf0", entry("drop"), {});
+  altered.hardware_expected = false;
+  const TableDiff diff =
+      summarize({.rnic = ComponentId(4), .bridge = ComponentId(5), .rows = {altered}});
+  EXPECT_EQ(to_string(diff.strongest), "altered-action");
+  EXPECT_EQ(diff.culprit, ComponentId(5));
+}
+
 TEST(NormalizedActions, ComparesWhatMatters) {
   struct Case {
     const char* name;
@@ -192,8 +213,9 @@ TEST(Summarize, NamesTheStrongestRow) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    const RnicDiff diff = summarize({ComponentId(4), c.rows});
-    EXPECT_EQ(diff.rnic, ComponentId(4));
+    const TableDiff diff =
+        summarize({.rnic = ComponentId(4), .bridge = ComponentId(5), .rows = c.rows});
+    EXPECT_EQ(diff.culprit, ComponentId(4));
     EXPECT_EQ(diff.mismatch, c.mismatch);
     EXPECT_EQ(diff.clear, c.clear);
     EXPECT_EQ(to_string(diff.strongest), to_string(c.strongest));

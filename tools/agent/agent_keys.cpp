@@ -43,6 +43,12 @@ void add_agent(AgentTable& table) {
               {0, std::numeric_limits<std::int64_t>::max()},
               field(&AgentConfig::seed),
               "Decides the order of visits and the source ports.");
+  table.duration(
+      "agent.ovs_max_idle",
+      {std::chrono::milliseconds(1), std::chrono::hours(1)},
+      field(&AgentConfig::pipeline, &PipelineOptions::localize, &LocalizeOptions::max_idle),
+      "Open vSwitch other_config:max-idle of the bridges: a flow idle for longer is "
+      "evicted, and its absence is no fault.");
   table.size("agent.visits.file_size",
              {Bytes(4096), Bytes(std::int64_t{1} << 40)},
              field(&AgentConfig::visits, &VisitFileOptions::file_bytes),

@@ -20,7 +20,8 @@ constexpr std::array kLocalErrors = {LocalError::kOther,
                                      LocalError::kNoPeerAddress,
                                      LocalError::kQueueFull,
                                      LocalError::kSendFailed,
-                                     LocalError::kThrottled};
+                                     LocalError::kThrottled,
+                                     LocalError::kBadTimestamps};
 
 /// "no peer address" as a label: "no_peer_address".
 std::string label_of(std::string_view words) {

@@ -30,6 +30,7 @@ using backend_replay::VisitCsvLine;
 
 constexpr std::int64_t kIncidentFileBytes = std::int64_t{16} << 20;
 constexpr std::uint32_t kIncidentFiles = 8;
+constexpr std::size_t kMaxEventsTold = 8;  ///< log lines per turn
 
 RunInfo describe(const AgentConfig& config,
                  const AgentRunOptions& options,
@@ -186,12 +187,15 @@ class LiveRun {
 
   void membership(std::span<const MembershipEvent> events) {
     metrics_.membership(events);
-    for (const MembershipEvent& event : events) {
+    for (const MembershipEvent& event : events.first(std::min(events.size(), kMaxEventsTold))) {
       say(fmt::format("{} {}{}{}",
                       endpoints_[event.endpoint].name,
                       describe_kind(event.kind),
                       event.detail.empty() ? "" : ": ",
                       event.detail));
+    }
+    if (events.size() > kMaxEventsTold) {
+      say(fmt::format("{} more endpoints changed", events.size() - kMaxEventsTold));
     }
   }
 
@@ -222,7 +226,9 @@ class LiveRun {
     for (std::size_t i = 0; i < news.windows.size(); ++i) {
       metrics_.window_closed();
     }
-    if (!news.windows.empty() || !news.incidents.empty() || now - flushed_ >= config_.flush) {
+    if (!news.windows.empty()) {
+      flushed_ = now;  // by the recorder
+    } else if (!news.incidents.empty() || now - flushed_ >= config_.flush) {
       recorder_.flush(now);
       flushed_ = now;
     }

@@ -51,7 +51,7 @@ ProbeBatch in_order(const ProbeBatch& batch) {
 
 bool ThrottledProbes::admit(const ProbeRequest& request, Time now) {
   const bool stale = request.start + period_ < now;
-  if (closed_ || stale || budget_ < request.count) {
+  if (stale || budget_ < request.count) {
     return false;
   }
   budget_ -= request.count;
@@ -59,6 +59,9 @@ bool ThrottledProbes::admit(const ProbeRequest& request, Time now) {
 }
 
 void ThrottledProbes::submit(std::span<const ProbeRequest> requests) {
+  if (closed_) {
+    return;
+  }
   const double turn = rate_ * std::chrono::duration<double>(period_).count();
   double burst = turn;
   for (const ProbeRequest& request : requests) {

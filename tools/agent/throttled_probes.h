@@ -27,7 +27,7 @@ class ThrottledProbes final : public Probes {
   /// @units probes per second of all endpoints together
   void set_rate(double probes_per_second) { rate_ = probes_per_second; }
 
-  /// From now on nothing is sent.
+  /// From now on nothing is sent, and what is submitted is forgotten.
   void close() { closed_ = true; }
 
   std::uint64_t throttled() const { return throttled_; }

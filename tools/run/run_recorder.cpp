@@ -42,7 +42,7 @@ void RunRecorder::observed(Time now, const ProbeBatch& batch) {
     fingerprint_.add(batch.rtts(visit));
     for (const std::uint32_t rtt : batch.rtts(visit)) {
       result_.probes_lost += rtt == kLostRtt ? 1 : 0;
-      result_.probes_local_errors += rtt == kLocalErrorRtt ? 1 : 0;
+      result_.probes_local_errors += is_local_error(rtt) ? 1 : 0;
     }
   }
   result_.probes_sent += batch.rtt_ns.size();

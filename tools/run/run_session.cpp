@@ -4,6 +4,7 @@
 #include "detectors/pipeline/run_loop.h"
 #include "scenarios/schema/load_scenario.h"
 #include "sim/base/check.h"
+#include "tools/agent/agent_config.h"
 #include "tools/run/run_files.h"
 #include "tools/run/run_recorder.h"
 #include "tools/run/simulation.h"
@@ -49,6 +50,20 @@ RunLoopHooks make_hooks(RunRecorder& recorder, const RunSessionOptions& options)
 
 RunData load_finished(const std::string& file) {
   return or_throw(load_run(file));
+}
+
+/// What the recorded run was analysed with.
+PipelineOptions recorded_options(const RunInfo& recorded, const std::string& run_sqlite) {
+  PipelineOptions options;
+  if (looks_like_agent_config(recorded.scenario_text)) {
+    options = parse_agent_config(recorded.scenario_text, run_sqlite + " (configuration)").pipeline;
+  } else if (!recorded.scenario_text.empty()) {
+    options = parse_scenario(recorded.scenario_text, run_sqlite + " (scenario)").pipeline;
+  } else {
+    options.probing.visit = recorded.visit;
+    options.probing.timeout = recorded.timeout;
+  }
+  return options;
 }
 
 struct CheckSubject {
@@ -126,17 +141,11 @@ RunData replay_run(const std::string& run_sqlite, const RunSessionOptions& optio
   const auto backend = or_throw(ReplayBackend::open(run_sqlite));
   const RunInfo& recorded = backend->log().info();
   const std::string file = claim_run_directory(options.directory);
-  PipelineOptions pipeline_options;
+  PipelineOptions pipeline_options = recorded_options(recorded, run_sqlite);
   RunInfo info = recorded;
   info.mode = "replay";
   info.command = options.command;
   info.truth_available = false;
-  if (!recorded.scenario_text.empty()) {
-    pipeline_options = parse_scenario(recorded.scenario_text, run_sqlite + " (scenario)").pipeline;
-  } else {
-    pipeline_options.probing.visit = recorded.visit;
-    pipeline_options.probing.timeout = recorded.timeout;
-  }
   pipeline_options.seed = recorded.seed;
   const auto log = or_throw(RunLogWriter::create(file, info, backend->log().endpoints()));
   write_manifest(options.directory, info, {});
@@ -144,8 +153,11 @@ RunData replay_run(const std::string& run_sqlite, const RunSessionOptions& optio
   Pipeline pipeline(pipeline_options, telemetry);
   backend->use_pair_ids(pipeline.pairs());
   RunRecorder recorder(*log, pipeline, telemetry);
-  const Time end = backend->log().result().complete ? kStartOfRun + recorded.planned
-                                                    : backend->log().result().reached;
+  // A live run ends when somebody stops it, whatever was planned.
+  const RunResult recorded_result = backend->log().result();
+  const Time end = recorded_result.complete && recorded.epoch_unix_ns == 0
+                       ? kStartOfRun + recorded.planned
+                       : recorded_result.reached;
   const Time reached =
       run_loop(pipeline, telemetry, pipeline_options.probing, end, make_hooks(recorder, options));
   if (const auto status = backend->status(); !status) {
