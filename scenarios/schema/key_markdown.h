@@ -1,7 +1,7 @@
 // Keys of a schema as a table in Markdown.
 #pragma once
 
-#include "scenarios/schema/load_scenario.h"
+#include "scenarios/schema/schema_key.h"
 
 #include <string>
 #include <string_view>

@@ -9,8 +9,8 @@
 //   table.count("gpus", {1, 1'000'000}, field(&JobOptions::gpus), "GPUs of the job.").required();
 #pragma once
 
-#include "scenarios/schema/load_scenario.h"
 #include "scenarios/schema/quantity.h"
+#include "scenarios/schema/schema_key.h"
 #include "scenarios/schema/yaml_tree.h"
 #include "sim/base/units.h"
 

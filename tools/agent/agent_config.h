@@ -10,7 +10,7 @@
 
 #include "detectors/pipeline/pipeline_options.h"
 #include "detectors/telemetry/endpoint.h"
-#include "scenarios/schema/load_scenario.h"
+#include "scenarios/schema/schema_key.h"
 #include "sim/base/units.h"
 
 #include <cstdint>

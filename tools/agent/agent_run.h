@@ -10,10 +10,10 @@
 // then EnvironmentError says why.  A disk that is full ends it with what was committed before.
 #pragma once
 
+#include "tools/agent/agent_clock.h"
 #include "tools/agent/agent_config.h"
 #include "tools/agent/live_sources.h"
 #include "tools/agent/resource_guard.h"
-#include "tools/agent/run_clock.h"
 
 #include <functional>
 #include <optional>
@@ -31,7 +31,7 @@ struct AgentRunOptions {
 /// What an agent needs of the world.  All outlive the run.
 struct AgentServices {
   LiveSystem& system;
-  RunClock& clock;
+  AgentClock& clock;
   ResourceMeter& meter;
   std::function<void(std::string_view sentence)> log;
 };

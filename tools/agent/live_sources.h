@@ -8,8 +8,8 @@
 
 #include "detectors/telemetry/telemetry.h"
 #include "sim/base/error.h"
+#include "tools/agent/agent_clock.h"
 #include "tools/agent/agent_config.h"
-#include "tools/agent/run_clock.h"
 
 #include <cstdint>
 #include <memory>
@@ -57,7 +57,7 @@ class LiveSystem {
   /// @errors kIo, kNotFound, kInvalid with one sentence
   virtual Expected<std::unique_ptr<LiveSources>> open(const AgentConfig& config,
                                                       const EndpointDirectory& endpoints,
-                                                      const RunClock& clock) = 0;
+                                                      const AgentClock& clock) = 0;
 };
 
 /// Six sources, each present or explained.

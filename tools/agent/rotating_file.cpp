@@ -103,13 +103,17 @@ void RotatingFile::rotate() {
 }
 
 void RotatingFile::write(std::string_view text) {
+  const std::int64_t whole = bytes_;
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor_, text.data(), text.size());
     if (written < 0 && errno == EINTR) {
       continue;
     }
     if (written <= 0) {
-      refuse(options_.path, written < 0 ? errno : ENOSPC);
+      const int error = written < 0 ? errno : ENOSPC;
+      // Half a line would be worse than none.
+      static_cast<void>(ftruncate(descriptor_, whole) == 0);
+      refuse(options_.path, error);
     }
     bytes_ += written;
     text.remove_prefix(static_cast<std::size_t>(written));

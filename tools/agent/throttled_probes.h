@@ -10,7 +10,7 @@
 #pragma once
 
 #include "detectors/telemetry/telemetry.h"
-#include "tools/agent/run_clock.h"
+#include "tools/agent/agent_clock.h"
 
 #include <cstdint>
 #include <vector>
@@ -21,7 +21,7 @@ class ThrottledProbes final : public Probes {
  public:
   /// REQUIRES: both outlive it.
   /// @param period of the calls of submit()
-  ThrottledProbes(Probes& inner, const RunClock& clock, Duration period)
+  ThrottledProbes(Probes& inner, const AgentClock& clock, Duration period)
       : inner_(inner), clock_(clock), period_(period) {}
 
   /// @units probes per second of all endpoints together
@@ -40,7 +40,7 @@ class ThrottledProbes final : public Probes {
   bool admit(const ProbeRequest& request, Time now);
 
   Probes& inner_;
-  const RunClock& clock_;
+  const AgentClock& clock_;
   Duration period_;
   double rate_ = 1e9;
   double budget_ = 0.0;

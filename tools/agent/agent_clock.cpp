@@ -1,4 +1,4 @@
-#include "tools/agent/run_clock.h"
+#include "tools/agent/agent_clock.h"
 
 #include "tools/run/run_session.h"
 

@@ -16,9 +16,9 @@ enum class Wake : std::uint8_t {
   kReload,  ///< SIGHUP
 };
 
-class RunClock {
+class AgentClock {
  public:
-  virtual ~RunClock() = default;
+  virtual ~AgentClock() = default;
 
   /// Since the start of the run.
   virtual Time now() const = 0;
@@ -30,7 +30,7 @@ class RunClock {
 
 /// Blocks SIGTERM, SIGINT and SIGHUP in this thread, and so in the threads that it makes later, and
 /// takes them one by one.  Make it before any other thread.  A child process has to unblock them.
-class SystemClock final : public RunClock {
+class SystemClock final : public AgentClock {
  public:
   /// Takes now as the start of the run.
   /// @throws EnvironmentError if the system has no descriptor left
