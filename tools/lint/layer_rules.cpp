@@ -105,6 +105,7 @@ const std::vector<LibraryRule>& library_table() {
       {"unistd.h", with(kRealWorld, {"detectors/run_log"})},
       {"fcntl.h", with(kRealWorld, {"detectors/run_log"})},
       {"emmintrin.h", {"detectors/shortterm"}},
+      {"immintrin.h", {"sim/base"}},
       {"thread", kThreads},
       {"mutex", kThreads},
       {"atomic", kThreads},
