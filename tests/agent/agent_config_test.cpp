@@ -31,6 +31,8 @@ agent:
   flush: 10s
   seed: 7
   ovs_max_idle: 10s
+  queue_pairs: 8
+  service_level: 0
   visits: {file_size: 16MiB, files: 4}
 limits: {probes_per_second: 1000, cpu: 5%, memory: 128MiB, disk_free: 256MiB}
 inventory:
@@ -49,8 +51,12 @@ inventory:
 hosts:
   - {name: host-b, management: '[fd00::2]:7475'}
 topology:
-  links:
-    - {from: host-a/rnic-0, to: tor-1}
+  trace_routers: yes
+  symmetric_hashing: no
+  switches:
+    - {name: tor-1, routes: yes, addresses: 192.168.0.254 192.168.1.254}
+  cables:
+    - {from: host-a/rnic-0, to: tor-1, name: cable 7}
 ovs:
   - name: host-a
     control: /run/openvswitch/ovs-vswitchd.1.ctl
@@ -222,11 +228,14 @@ TEST(AgentConfig, SaysWhereAndWhatIsWrong) {
        "agent: {host: h}\n" + one + "ovs: [{name: h, ports: [{endpoint: z}]}]\n",
        "ovs[0].ports[0].endpoint: expected an endpoint of the inventory; found 'z'"},
       {"two topologies",
-       "agent: {host: h}\n" + one + "topology: {file: t.yaml, links: [{from: a, to: t}]}\n",
-       "topology.links: expected either a file or links; found both"},
+       "agent: {host: h}\n" + one + "topology: {file: t.yaml, cables: [{from: a, to: t}]}\n",
+       "topology.cables: expected either a file or cables; found both"},
       {"windows shorter than visits",
        "agent: {host: h}\n" + one + "detection: {window: {length: 1s}}\nprobing: {visit: 2s}\n",
        "probing.visit: expected a visit in every window"},
+      {"a cable to itself",
+       "agent: {host: h}\n" + one + "topology: {cables: [{from: t, to: t}]}\n",
+       "agent.yaml:3:21: topology.cables[0]: expected "},
       {"no unit",
        "agent: {host: h}\nlimits: {memory: 100}\n" + one,
        "limits.memory: expected a size"},
@@ -242,6 +251,30 @@ TEST(AgentConfig, SaysWhereAndWhatIsWrong) {
 
 TEST(AgentConfig, NamesAFileThatIsNotThere) {
   EXPECT_THROW(load_agent_config("missing.yaml"), ConfigError);
+}
+
+TEST(AgentConfig, ReadsATopologyFileBesideIt) {
+  const TemporaryDirectory directory;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(directory.file(name)) << text;
+  };
+  write("agent.yaml",
+        "agent: {host: h}\ninventory: [{name: a, host: h, device: d}]\n"
+        "topology: {file: cables.yaml}\n");
+  EXPECT_THROW(load_agent_config(directory.file("agent.yaml")), ConfigError);
+  write("cables.yaml", "symmetric_hashing: yes\ncables: [{from: a, to: tor-1}]\n");
+  const AgentConfig config = load_agent_config(directory.file("agent.yaml"));
+  EXPECT_TRUE(config.topology.symmetric_hashing);
+  ASSERT_EQ(config.topology.cables.size(), 1u);
+  // What was recorded can be read without that file.
+  EXPECT_NO_THROW(parsed(config.text));
+  write("cables.yaml", "cables: [{from: a, to: a}]\n");
+  try {
+    load_agent_config(directory.file("agent.yaml"));
+    ADD_FAILURE();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cables.yaml:1:11: cables[0]: expected"));
+  }
 }
 
 TEST(AgentConfig, IsToldFromAScenario) {

@@ -84,6 +84,7 @@ class FakeLiveSystem final : public LiveSystem {
   std::function<void(FakeTelemetry&)> prepare = [](FakeTelemetry& world) {
     world.all_ready(kStartOfRun);
   };
+  std::vector<std::string> notes;  ///< handed out once
   int stops_announced = 0;
   std::size_t requests = 0;  ///< that reached the devices of closed runs
 
@@ -99,6 +100,8 @@ class FakeLiveSystem final : public LiveSystem {
     Sources& operator=(const Sources&) = delete;
 
     Telemetry telemetry() override { return world.telemetry(); }
+
+    std::vector<std::string> take_notes() override { return std::exchange(system_.notes, {}); }
 
     void announce_stop() override { ++system_.stops_announced; }
 

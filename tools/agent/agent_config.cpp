@@ -6,12 +6,14 @@
 #include "scenarios/schema/yaml_tree.h"
 #include "sim/base/fingerprint.h"
 #include "tools/agent/agent_keys.h"
+#include "tools/agent/topology_check.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -46,10 +48,7 @@ class AgentConfigChecker final {
     }
     check_hosts();
     check_ovs();
-    if (!config_.topology_file.empty() && !config_.topology_links.empty()) {
-      complain("topology.links",
-               {"either a file or links", "both", "delete topology.file or topology.links"});
-    }
+    check_topology_keys();
   }
 
  private:
@@ -140,6 +139,14 @@ class AgentConfigChecker final {
     }
   }
 
+  void check_topology_keys() const {
+    if (!config_.topology_file.empty() && !config_.topology.cables.empty()) {
+      complain("topology.cables",
+               {"either a file or cables", "both", "delete topology.file or topology.cables"});
+    }
+    check_topology(config_.topology, endpoint_directory(config_), root_, "topology");
+  }
+
   void check_ovs() const {
     for (std::size_t i = 0; i < config_.ovs.size(); ++i) {
       const OvsHostConfig& host = config_.ovs[i];
@@ -206,7 +213,16 @@ AgentConfig parse_agent_config(std::string_view text, const std::string& file) {
 }
 
 AgentConfig load_agent_config(const std::string& file) {
-  return parse_agent_config(read_config_file(file), file);
+  AgentConfig config = parse_agent_config(read_config_file(file), file);
+  if (!config.topology_file.empty()) {
+    const std::string path =
+        (std::filesystem::path(file).parent_path() / config.topology_file).string();
+    const YamlNode root =
+        parse_yaml_tree(read_config_file(path), std::make_shared<const std::string>(path));
+    topology_table().read(root, "", config.topology);
+    check_topology(config.topology, endpoint_directory(config), root, "");
+  }
+  return config;
 }
 
 bool looks_like_agent_config(std::string_view text) {

@@ -98,9 +98,23 @@ struct OvsHostConfig {
   std::vector<OvsPortConfig> ports;
 };
 
-struct TopologyLink {
-  std::string from;
+struct SwitchConfig {
+  std::string name;
+  bool routes = true;
+  std::string addresses;  ///< separated by blanks
+};
+
+struct CableConfig {
+  std::string from;  ///< lower end
   std::string to;
+  std::string name;
+};
+
+/// The cables of the network, as backend_trace/topology.h reads them.
+struct TopologyConfig {
+  bool symmetric_hashing = false;
+  std::vector<SwitchConfig> switches;
+  std::vector<CableConfig> cables;
 };
 
 struct AgentConfig {
@@ -110,12 +124,15 @@ struct AgentConfig {
   std::string output;                      ///< empty: runs/agent-HOST
   Duration flush = std::chrono::seconds(10);
   std::uint64_t seed = 1;
+  std::uint16_t queue_pairs = 8;
+  std::uint8_t service_level = 0;
   VisitFileOptions visits;
   AgentLimits limits;
   std::vector<InventoryEntry> inventory;
   std::vector<ManagedHost> hosts;
   std::string topology_file;
-  std::vector<TopologyLink> topology_links;
+  bool trace_routers = false;  ///< ask them where the file leaves a choice
+  TopologyConfig topology;
   std::vector<OvsHostConfig> ovs;
   PipelineOptions pipeline;  ///< keys `probing` and `detection`
   std::string file;          ///< as given
@@ -126,7 +143,7 @@ struct AgentConfig {
 /// @throws ConfigError on anything that is not a valid configuration, a missing file included
 AgentConfig load_agent_config(const std::string& file);
 
-/// The same from memory; `file` is only used in messages.
+/// The same from memory; `file` is only used in messages, and a topology file is not opened.
 AgentConfig parse_agent_config(std::string_view text, const std::string& file);
 
 /// Whether a text is an agent's configuration rather than a scenario, by its keys.

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <limits>
+#include <utility>
 
 namespace bonescan {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 constexpr Range<std::size_t> kName{1, 200};
 constexpr Range<std::size_t> kMaybe{0, 1000};
 constexpr Range<std::int64_t> kPort{1, 255};
+
+const Choices<bool> kNoYes = {{"no", false}, {"yes", true}};
 
 void add_agent(AgentTable& table) {
   table
@@ -214,6 +217,44 @@ KeyTable<OvsHostConfig> ovs_table() {
   return table;
 }
 
+KeyTable<TopologyConfig> make_topology_table() {
+  KeyTable<SwitchConfig> switches;
+  switches.text("name", kName, field(&SwitchConfig::name), "Name of the switch.").required();
+  switches.choice<bool>("routes",
+                        kNoYes,
+                        field(&SwitchConfig::routes),
+                        "Whether it routes: a packet can expire there.");
+  switches
+      .text("addresses",
+            kMaybe,
+            field(&SwitchConfig::addresses),
+            "Addresses from which it may answer, separated by blanks.")
+      .otherwise("none");
+  KeyTable<CableConfig> cables;
+  cables.text("from", kName, field(&CableConfig::from), "Lower end: an endpoint or a switch.")
+      .required();
+  cables.text("to", kName, field(&CableConfig::to), "Upper end: a switch.").required();
+  cables.text("name", kMaybe, field(&CableConfig::name), "Name of the link in incidents.")
+      .otherwise("link(from, to)");
+  KeyTable<TopologyConfig> table;
+  table.choice<bool>("symmetric_hashing",
+                     kNoYes,
+                     field(&TopologyConfig::symmetric_hashing),
+                     "All switches hash both directions of a flow alike, so that answers take the "
+                     "way of their requests.");
+  table.list("switches",
+             {0, 100'000},
+             std::move(switches),
+             field(&TopologyConfig::switches),
+             "The switches. If there are any, all that a cable names must be among them.");
+  table.list("cables",
+             {0, 1'000'000},
+             std::move(cables),
+             field(&TopologyConfig::cables),
+             "Who is plugged into whom.");
+  return table;
+}
+
 void add_surroundings(AgentTable& table) {
   table
       .list("inventory",
@@ -231,17 +272,14 @@ void add_surroundings(AgentTable& table) {
       .text("topology.file",
             kMaybe,
             field(&AgentConfig::topology_file),
-            "File with the cables of the network, relative to this one.")
+            "File with the keys below, relative to this one, in place of them.")
       .otherwise("none");
-  KeyTable<TopologyLink> link_table;
-  link_table.text("from", kName, field(&TopologyLink::from), "Lower end: an endpoint or a switch.")
-      .required();
-  link_table.text("to", kName, field(&TopologyLink::to), "Upper end.").required();
-  table.list("topology.links",
-             {0, 100'000},
-             std::move(link_table),
-             field(&AgentConfig::topology_links),
-             "The cables, in place of a file.");
+  table.choice<bool>("topology.trace_routers",
+                     kNoYes,
+                     field(&AgentConfig::trace_routers),
+                     "Where there are several ways, ask the routers with packets that expire on "
+                     "them.");
+  table.include(topology_table(), field(&AgentConfig::topology), "topology");
   table.list("ovs",
              {0, 10'000},
              ovs_table(),
@@ -250,6 +288,11 @@ void add_surroundings(AgentTable& table) {
 }
 
 }  // namespace
+
+const KeyTable<TopologyConfig>& topology_table() {
+  static const KeyTable<TopologyConfig> kTable = make_topology_table();
+  return kTable;
+}
 
 const AgentTable& agent_table() {
   static const AgentTable kTable = [] {

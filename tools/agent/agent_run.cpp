@@ -169,6 +169,9 @@ class LiveRun {
     hooks.membership = [this, record = hooks.membership](Time now,
                                                          std::span<const MembershipEvent> events) {
       record(now, events);
+      for (const std::string& note : sources_.take_notes()) {
+        say(note);
+      }
       membership(events);
     };
     hooks.observed = [this, record = hooks.observed](Time now, const ProbeBatch& batch) {

@@ -42,6 +42,8 @@ class LiveSources {
 
   /// Valid as long as the object.
   virtual Telemetry telemetry() = 0;
+  /// What happened to devices and peers since the last call, one sentence each, for the log.
+  virtual std::vector<std::string> take_notes() = 0;
   /// Tells the peers that silence is planned from now on.  Called at most once.
   virtual void announce_stop() = 0;
 };
