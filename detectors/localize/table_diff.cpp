@@ -130,6 +130,8 @@ std::string_view to_string(RowFinding finding) {
       return "matches";
     case RowFinding::kSoftwareOnly:
       return "software-only";
+    case RowFinding::kStandsStill:
+      return "stands-still";
     case RowFinding::kMissing:
       return "missing";
     case RowFinding::kExtra:
@@ -203,6 +205,23 @@ RowDiff compare(const FlowTableRow& row, const TableDiffOptions& options) {
     return compare_software_only(row, options);
   }
   return {RowFinding::kMatches, fmt::format("{}: as OpenFlow says", flow_text(row))};
+}
+
+RowDiff compare_counters(const FlowTableRow& row,
+                         const CounterReads& reads,
+                         const TableDiffOptions& options) {
+  if (reads.entry_now != reads.entry_before || reads.unaccounted < options.min_unaccounted) {
+    return {RowFinding::kMatches, fmt::format("{}: its entry counts on", flow_text(row))};
+  }
+  const bool hardware = row.eswitch.present;
+  return {RowFinding::kStandsStill,
+          fmt::format("{}: OpenFlow counted {} packets that no entry did, and its {} entry stands "
+                      "still at {}",
+                      flow_text(row),
+                      reads.unaccounted,
+                      hardware ? "eswitch" : "datapath",
+                      reads.entry_now),
+          hardware ? TableOwner::kEswitch : TableOwner::kDatapath};
 }
 
 TableDiff summarize(const FlowTableDump& dump, const TableDiffOptions& options) {

@@ -224,5 +224,35 @@ TEST(Summarize, NamesTheStrongestRow) {
   }
 }
 
+TEST(CompareCounters, ConvictsAnEntryOnlyByTwoReadingsUnderTraffic) {
+  struct Case {
+    const char* name;
+    CounterReads reads;
+    RowFinding finding;
+  };
+
+  const Case cases[] = {
+      {"counts on", {.entry_before = 9, .entry_now = 19, .unaccounted = 100}, RowFinding::kMatches},
+      {"no traffic", {.entry_before = 9, .entry_now = 9, .unaccounted = 0}, RowFinding::kMatches},
+      {"lag", {.entry_before = 9, .entry_now = 9, .unaccounted = 4}, RowFinding::kMatches},
+      {"started anew",
+       {.entry_before = 9, .entry_now = 1, .unaccounted = 50},
+       RowFinding::kMatches},
+      {"stands still",
+       {.entry_before = 9, .entry_now = 9, .unaccounted = 5},
+       RowFinding::kStandsStill},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    const RowDiff diff = compare_counters(software_row(entry(kActions)), c.reads);
+    EXPECT_EQ(diff.finding, c.finding);
+  }
+  const RowDiff diff = compare_counters(row(kActions, absent(), entry(kActions)),
+                                        {.entry_before = 9, .entry_now = 9, .unaccounted = 50});
+  EXPECT_THAT(diff.text, HasSubstr("OpenFlow counted 50 packets that no entry did"));
+  EXPECT_EQ(diff.owner, TableOwner::kEswitch);
+  EXPECT_TRUE(is_mismatch(diff.finding));
+}
+
 }  // namespace
 }  // namespace bonescan

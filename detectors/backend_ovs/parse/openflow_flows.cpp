@@ -67,7 +67,7 @@ Expected<void> take_part(const Line& line, std::string_view part, OpenflowFlow& 
   if (starts_with(part, "n_bytes=")) {
     return take_number(line, part, flow.bytes.emplace());
   }
-  if (part.empty() || is_bookkeeping(part)) {
+  if (is_bookkeeping(part)) {
     return {};
   }
   flow.match_text += flow.match_text.empty() ? "" : ",";
@@ -87,9 +87,12 @@ Expected<OpenflowFlow> read_flow(const Line& line) {
   if (!parts) {
     return tl::unexpected(expected_in(line, {}, "matching brackets"));
   }
-  for (const std::string_view part : *parts) {
-    if (Expected<void> taken = take_part(line, part, flow); !taken) {
-      return tl::unexpected(taken.error());
+  for (std::string_view part : *parts) {
+    // Flags are followed by a blank: "send_flow_rem priority=7".
+    for (std::string_view word = take_word(part); !word.empty(); word = take_word(part)) {
+      if (Expected<void> taken = take_part(line, word, flow); !taken) {
+        return tl::unexpected(taken.error());
+      }
     }
   }
   return flow;

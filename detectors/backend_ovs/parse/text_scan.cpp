@@ -10,11 +10,12 @@ namespace bonescan::backend_ovs {
 namespace {
 
 constexpr std::size_t kMaxQuotedBytes = 40;
+constexpr std::size_t kMaxComplaintBytes = 200;
 constexpr std::string_view kBlanks = " \t\r\v\f";
 
-std::string quoted(std::string_view text) {
+std::string quoted(std::string_view text, std::size_t limit) {
   std::string shown;
-  for (const char c : text.substr(0, kMaxQuotedBytes)) {
+  for (const char c : text.substr(0, limit)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte >= 0x7F) {
       shown += fmt::format("\\x{:02x}", byte);
@@ -22,7 +23,7 @@ std::string quoted(std::string_view text) {
       shown += c;
     }
   }
-  return fmt::format("'{}{}'", shown, text.size() > kMaxQuotedBytes ? "..." : "");
+  return fmt::format("'{}{}'", shown, text.size() > limit ? "..." : "");
 }
 
 }  // namespace
@@ -37,7 +38,7 @@ Error expected_in(const Line& line, std::string_view at, std::string_view what) 
                       line.number,
                       column,
                       what,
-                      quoted(at.empty() ? line.text : at))};
+                      quoted(at.empty() ? line.text : at, kMaxQuotedBytes))};
 }
 
 bool is_complaint(std::string_view line) {
@@ -199,7 +200,8 @@ Error too_long(std::size_t size) {
 }
 
 Error complaint(std::string_view line) {
-  return {ErrorCode::kUnavailable, fmt::format("the tool says {}", quoted(line.substr(0, 400)))};
+  return {ErrorCode::kUnavailable,
+          fmt::format("the tool says {}", quoted(line, kMaxComplaintBytes))};
 }
 
 }  // namespace internal
