@@ -33,6 +33,8 @@ dev_packages=(
   librandom123-dev
   # test drivers, the run file and the report's schema seen from outside
   python3 python3-jsonschema sqlite3
+  # fuzz targets: clang++ and its libFuzzer
+  clang libclang-rt-14-dev
   # style
   clang-format-14 clang-tidy-14 shellcheck
 )

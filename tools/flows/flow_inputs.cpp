@@ -61,10 +61,10 @@ void load_tc(const std::string& argument, FlowInputs& inputs) {
   const std::string name = std::filesystem::path(path).filename().string();
   const std::string device =
       equals == std::string::npos ? name.substr(0, name.find('.')) : argument.substr(0, equals);
-  inputs.now.tc.push_back({device,
-                           good(path,
-                                "tc -s filter show dev DEV ingress",
-                                backend_ovs::parse_tc_filters(read_file(path)))});
+  inputs.now.tc.emplace_back(device,
+                             good(path,
+                                  "tc -s filter show dev DEV ingress",
+                                  backend_ovs::parse_tc_filters(read_file(path))));
   inputs.tc_files[device] = path;
 }
 
