@@ -55,6 +55,7 @@ class VerbsProbesTest : public testing::Test {
       Time next = std::min(probes.step(), hosts_.fabric.next_completion());
       next = std::clamp(next, hosts_.clock.now(), end);
       hosts_.clock.set(next == hosts_.clock.now() ? next + Duration(1) : next);
+      hosts_.fabric.announce_due();
       probes.step();
     }
   }
