@@ -9,8 +9,8 @@
 //   table.count("gpus", {1, 1'000'000}, field(&JobOptions::gpus), "GPUs of the job.").required();
 #pragma once
 
-#include "scenarios/schema/load_scenario.h"
 #include "scenarios/schema/quantity.h"
+#include "scenarios/schema/schema_key.h"
 #include "scenarios/schema/yaml_tree.h"
 #include "sim/base/units.h"
 
@@ -250,6 +250,18 @@ class KeyTable final {
     return declaration;
   }
 
+  /// Takes in the keys of a part of T, which `field` finds in it.
+  template <class Part, class F>
+  void include(const KeyTable<Part>& part, F field) {
+    keys_.insert(keys_.end(), part.keys_.begin(), part.keys_.end());
+    children_.insert(children_.end(), part.children_.begin(), part.children_.end());
+    for (const auto& reader : part.readers_) {
+      readers_.push_back([reader, field](const YamlNode& node, std::string_view path, T& object) {
+        reader(node, path, field(object));
+      });
+    }
+  }
+
   /// Reads a map into `object`; fields whose key is absent keep their value.
   /// @throws ConfigError
   void read(const YamlNode& map, std::string_view base, T& object) const {
@@ -273,6 +285,9 @@ class KeyTable final {
   }
 
  private:
+  template <class Whole>
+  friend class KeyTable;
+
   using Reader = std::function<void(const YamlNode&, std::string_view path, T&)>;
 
   Declaration add(SchemaKey key, Reader reader) {
