@@ -35,6 +35,8 @@ dev_packages=(
   python3 python3-jsonschema sqlite3
   # fuzz targets: clang++ and its libFuzzer
   clang libclang-rt-14-dev
+  # the Open vSwitch lab: daemons and tools, which it starts itself in network namespaces
+  openvswitch-switch iproute2
   # style
   clang-format-14 clang-tidy-14 shellcheck
 )

@@ -13,6 +13,7 @@
 // functions.
 #pragma once
 
+#include "detectors/backend_ovs/offload_table.h"
 #include "detectors/backend_ovs/packet_set.h"
 #include "detectors/backend_ovs/parse/datapath_flows.h"
 #include "detectors/backend_ovs/parse/openflow_flows.h"
@@ -31,13 +32,6 @@
 #include <vector>
 
 namespace bonescan::backend_ovs {
-
-/// Which table is expected to hold active flows.
-enum class OffloadTable : std::uint8_t {
-  kNone,      ///< the datapath's own megaflows
-  kTc,        ///< tc filters, in hardware or not
-  kHardware,  ///< entries that the RNIC holds
-};
 
 /// The ingress filters of one device, and what is asked of them again and again.
 class DeviceFilters final {

@@ -315,7 +315,7 @@ TEST(FlowRows, FindTheFilterOfAnEntryByItsUfid) {
   const SourcedRow held = untraced_row(tables.datapath[0], tables, {}, kTc);
   EXPECT_EQ(held.filter_line, 2U);
   EXPECT_EQ(held.row.eswitch.packets, 30U);
-  EXPECT_EQ(untraced_row(tables.datapath[1], tables, {}, kTc).filter_line, 14U);
+  EXPECT_EQ(untraced_row(tables.datapath[1], tables, {}, kTc).filter_line, 15U);
   const SourcedRow elsewhere = untraced_row(tables.datapath[3], tables, {}, kTc);
   EXPECT_EQ(elsewhere.device, "") << "nobody listed the filters of p2";
   EXPECT_EQ(elsewhere.row.eswitch.packets, 23U) << "as the datapath says";

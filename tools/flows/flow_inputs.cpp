@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 namespace bonescan {
@@ -17,13 +18,13 @@ using backend_ovs::DatapathFlow;
 using backend_ovs::OffloadTable;
 
 std::string read_file(const std::string& path) {
+  std::error_code ignored;
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file || std::filesystem::is_directory(path)) {
+  if (!file || std::filesystem::is_directory(path, ignored)) {
     throw ConfigError(fmt::format(
         "{}: expected a file that can be read; found none; hint: is the path right?", path));
   }
-  return text;
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 /// `command` is what must have printed the file.
