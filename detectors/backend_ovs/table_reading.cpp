@@ -188,7 +188,7 @@ class Reading final {
     }
     for (const Traced& flow : flows_) {
       const bool known = std::any_of(tables_.tc.begin(), tables_.tc.end(), [&](const auto& read) {
-        return read.device == flow.device;
+        return read.device() == flow.device;
       });
       if (known) {
         continue;

@@ -182,9 +182,10 @@ TEST_F(AgentOnDevices, ReportALinkThatLosesEverything) {
   std::string log_a;
   std::thread agent_a([&] { log_a = run(yaml("a"), "a", clock_a); });
   std::thread agent_b([&] { run(yaml("b"), "b", clock_b); });
-  std::this_thread::sleep_for(milliseconds(2000));
-  cut = true;
   std::this_thread::sleep_for(milliseconds(1500));
+  cut = true;
+  // A pair that fails alone is given three seconds for company.
+  std::this_thread::sleep_for(milliseconds(4000));
   clock_a.signal(Wake::kStop);
   clock_b.signal(Wake::kStop);
   agent_a.join();

@@ -33,7 +33,7 @@ inline std::string command(const std::string& host, const std::string& rest) {
 
 inline std::string trace_text(const std::string& steps, const std::string& actions) {
   return fmt::format(
-      "Flow: udp,in_port=x,vlan_tci=0x0000,nw_src=192.168.50.1,nw_dst=192.168.50.2,tp_dst=4791\n\n"
+      "Flow: udp,in_port=pA,vlan_tci=0x0000,nw_src=192.168.50.1,nw_dst=192.168.50.2,tp_dst=4791\n\n"
       "bridge(\"br-int\")\n----------------\n{}\n"
       "Final flow: unchanged\nMegaflow: recirc_id=0,eth,ip,nw_frag=no\nDatapath actions: {}\n",
       steps,
