@@ -1,7 +1,11 @@
 #include "detectors/backend_ovs/flow_rows.h"
 #include "tests/fuzz/fuzz_target.h"
 
+#include <array>
 #include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -33,13 +37,12 @@ FlowTables tables_of(std::string_view input) {
 BONESCAN_FUZZ_TARGET(flow_rows) {
   using bonescan::backend_ovs::OffloadTable;
   static const auto trace = bonescan::backend_ovs::parse_openflow_trace(kTrace);
+  constexpr std::array kTables = {OffloadTable::kNone, OffloadTable::kTc, OffloadTable::kHardware};
+  const OffloadTable table = kTables[input.size() % kTables.size()];
   const FlowTables tables = tables_of(input);
-  for (const OffloadTable table :
-       {OffloadTable::kNone, OffloadTable::kTc, OffloadTable::kHardware}) {
-    bonescan::backend_ovs::traced_row(*trace, tables, {}, {.offload = table});
-    for (std::size_t i = 0; i < tables.datapath.size() && i < 8; ++i) {
-      bonescan::backend_ovs::untraced_row(tables.datapath[i], tables, {}, {.offload = table});
-    }
+  bonescan::backend_ovs::traced_row(*trace, tables, {}, {.offload = table});
+  for (std::size_t i = 0; i < tables.datapath.size() && i < 2; ++i) {
+    bonescan::backend_ovs::untraced_row(tables.datapath[i], tables, {}, {.offload = table});
   }
   bonescan::backend_ovs::unaccounted_packets(*trace, tables, tables, {});
 }
