@@ -74,7 +74,8 @@ inline Exposition parse_exposition(const std::string& text) {
   static const std::regex kType(
       R"(# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|histogram|summary|untyped))");
   static const std::regex kSample(
-      R"re(([a-zA-Z_:][a-zA-Z0-9_:]*)(\{([a-zA-Z_][a-zA-Z0-9_]*="([^"\\]|\\["\\n])*",?)*\})? (\S+))re");
+      R"re(([a-zA-Z_:][a-zA-Z0-9_:]*)(\{([a-zA-Z_][a-zA-Z0-9_]*="([^"\\]|\\["\\n])*",?)*\})?)re"
+      R"re( (\S+))re");
   Exposition exposition;
   EXPECT_TRUE(text.ends_with('\n'));
   std::istringstream stream(text);

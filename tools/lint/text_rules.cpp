@@ -100,7 +100,10 @@ const std::vector<BannedWord>& banned_words() {
                                                            "scenarios",
                                                            "detectors/pipeline/run_loop.h",
                                                            "detectors/pipeline/run_loop.cpp",
-                                                           "detectors/run_log"};
+                                                           "detectors/run_log",
+                                                           "detectors/backend_peers",
+                                                           "detectors/backend_trace",
+                                                           "detectors/backend_verbs"};
   static const std::vector<std::string_view> kPrints = {"tools", "tests", "sim/base/check.cpp"};
   static const std::vector<BannedWord> kWords = {
       {"rand", "RngStream", kAbove},
