@@ -2,11 +2,18 @@
 # Runs a command in the lab's guest: another kernel with the verbs devices, network namespaces and
 # packet schedulers that the machine itself may lack or forbid, but with the machine's own files.
 #
-#   run_guest.sh [-t SECONDS] [-m MEGABYTES] [-s SHARE] [-c CACHE_DIR] -- COMMAND [ARGUMENT...]
+#   run_guest.sh [-r] [-t SECONDS] [-m MEGABYTES] [-s SHARE] [-c CACHE_DIR] -- COMMAND [ARGUMENT...]
 #
 # The guest sees the machine's root read-only (what it writes is forgotten) and SHARE, a folder, as
 # /run/share, which is where the command starts and what it leaves behind.  Everything is emulated:
 # hardware virtualization is often not there, and when it is nested it cannot be relied on.
+#
+# The guest's time is virtual: two nanoseconds an instruction, and when all sleep, on to the next
+# timer at once.  So a minute of waiting takes no time, a round trip is the same within a few per cent
+# however busy the machine is, and latencies can be judged.  While the guest waits for a file of the
+# machine its time may run far ahead: what is timed belongs into memory (preload.sh, /run).
+# -r runs two processors in real time instead, with round trips between 0.1 and 10 ms.
+# -t counts the machine's seconds.
 # Prints the command's output, and the end of the console if something failed.
 # Exit status: the command's; 2 wrong usage, 124 out of time, 125 the guest itself failed.
 # shellcheck disable=SC2317  # a trap calls cleanup
@@ -19,11 +26,14 @@ memory_mb=1024
 share=
 cache=${BONESCAN_LAB_CACHE:-$source_root/build/lab_cache}
 usage() {
-  echo "usage: run_guest.sh [-t SECONDS] [-m MEGABYTES] [-s SHARE] [-c CACHE_DIR] -- COMMAND..." >&2
+  echo "usage: run_guest.sh [-r] [-t SECONDS] [-m MEGABYTES] [-s SHARE] [-c CACHE_DIR]" \
+    "-- COMMAND [ARGUMENT...]" >&2
   exit 2
 }
-while getopts t:m:s:c: option; do
+processor=(-accel "tcg,thread=single" -smp 1 -icount "shift=1,sleep=off")
+while getopts rt:m:s:c: option; do
   case $option in
+    r) processor=(-accel "tcg,thread=multi" -smp 2) ;;
     t) limit_s=$OPTARG ;;
     m) memory_mb=$OPTARG ;;
     s) share=$OPTARG ;;
@@ -56,11 +66,12 @@ nine_p() {
   echo "local,security_model=none,id=$1,path=$2"
 }
 options=(
-  # No disk, no network, no graphics: the serial line is the console.
-  -M pc -accel "tcg,thread=multi" -cpu max -smp 2 -m "$memory_mb"
+  # No disk, no network, no graphics: the serial line is the console.  Reading the emulated HPET
+  # takes a lock of QEMU's; the time stamp counter does not.
+  -M "pc,hpet=off" "${processor[@]}" -cpu max -m "$memory_mb"
   -nodefaults -no-user-config -nographic -no-reboot -serial stdio
   -kernel "$cache/vmlinux" -initrd "$cache/initramfs.cpio.gz"
-  -append "console=ttyS0 quiet panic=-1 random.trust_cpu=on mitigations=off"
+  -append "console=ttyS0 quiet panic=-1 tsc=reliable random.trust_cpu=on mitigations=off"
   -fsdev "$(nine_p host /),readonly=on,multidevs=remap"
   -device "virtio-9p-pci,fsdev=host,mount_tag=host"
   -fsdev "$(nine_p share "$share")"
