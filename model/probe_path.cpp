@@ -76,6 +76,21 @@ struct BridgePass {
   }
 };
 
+/// Mean queueing by the job's own bursts at both ends; `until` as in LoadTimeline::load().
+double load_queue_ns(const World& world,
+                     const LoadTimeline& load,
+                     const ProbeContext& context,
+                     Time at,
+                     Time& until) {
+  double busy = 0.0;
+  for (const LoadKey& key : {context.source_load, context.target_load}) {
+    if (key.known) {
+      busy += load.load(key.job, key.stage, at, until);
+    }
+  }
+  return static_cast<double>(world.latency().options().load_queue_mean.count()) * 0.5 * busy;
+}
+
 }  // namespace
 
 ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
@@ -163,19 +178,47 @@ std::uint32_t evaluate_probe(const World& world,
       !answer.pass(quad.decap[here], spec.source, path.source_rules_changed)) {
     return kNoAnswer;
   }
-  double busy = 0.0;
-  if (context.source_load.known) {
-    busy += load.load(context.source_load.job, context.source_load.stage, sent);
-  }
-  if (context.target_load.known) {
-    busy += load.load(context.target_load.job, context.target_load.stage, sent);
-  }
-  const double load_queue_ns =
-      static_cast<double>(world.latency().options().load_queue_mean.count()) * 0.5 * busy;
+  Time until = kNever;
+  const double job_queue_ns = load_queue_ns(world, load, context, sent, until);
   return world.latency().sample_ns(bits,
                                    context.path.fixed_ns,
-                                   context.path.queue_mean_ns + load_queue_ns,
+                                   context.path.queue_mean_ns + job_queue_ns,
                                    request.cost_ns + answer.cost_ns);
+}
+
+QuietStretch::QuietStretch(const World& world,
+                           const LoadTimeline& load,
+                           const ProbeContext& context,
+                           const FlowQuad& quad,
+                           Time from) {
+  const ProbePath& path = context.path;
+  if (quad.traffic != TrafficKind::kNone || !path.answers || path.source_rules_changed ||
+      path.target_rules_changed) {
+    return;
+  }
+  Time until = kNever;
+  for (const auto* flows : {&quad.encap, &quad.decap}) {
+    for (const Megaflow& flow : *flows) {
+      until = std::min(until, unchanged_until(flow));
+    }
+  }
+  if (until > from) {
+    load_queue_ns_ = load_queue_ns(world, load, context, from, until);
+    until_ = until;
+  }
+}
+
+void QuietStretch::settle(FlowQuad& quad) {
+  if (count_ == 0) {
+    return;
+  }
+  for (auto* flows : {&quad.encap, &quad.decap}) {
+    for (Megaflow& flow : *flows) {
+      flow.last_hit = last_;
+      flow.hits += count_;
+    }
+  }
+  count_ = 0;
 }
 
 Translation bridge_translation(

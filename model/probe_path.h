@@ -8,6 +8,7 @@
 
 #include "model/world.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -43,10 +44,16 @@ class LoadTimeline final {
   /// Recomputes the bursts in [from, to).
   void cover(const World& world, Time from, Time to);
 
-  /// Share of full load at `at` on the access links of a rank of this stage.
-  double load(std::uint32_t job, std::uint32_t stage, Time at) const {
+  /// Share of full load at `at` on the access links of a rank of this stage.  Brings `until`
+  /// forward to the moment at which it changes, if that comes before.
+  double load(std::uint32_t job, std::uint32_t stage, Time at, Time& until) const {
     for (const TimeSpan& burst : bursts_[job][stage]) {
-      if (burst.from <= at && at < burst.to) {
+      if (at < burst.from) {
+        until = std::min(until, burst.from);
+        return 0.0;
+      }
+      if (at < burst.to) {
+        until = std::min(until, burst.to);
         return 1.0;
       }
     }
@@ -75,6 +82,46 @@ struct ProbeContext {
 };
 
 constexpr std::uint32_t kNoAnswer = 0xFFFFFFFF;
+
+/// A stretch of time in which probes of a visit differ in their draws alone: the four megaflows
+/// stay in the eswitch, no rule matters, the load is the same.  Most probes fall into one, and need
+/// only a comparison and a sample.
+class QuietStretch final {
+ public:
+  /// Empty: covers no moment.
+  QuietStretch() = default;
+  /// From `from`, just after a probe of the visit went through.
+  QuietStretch(const World& world,
+               const LoadTimeline& load,
+               const ProbeContext& context,
+               const FlowQuad& quad,
+               Time from);
+
+  /// May the probe be taken by sample()?  Lost probes may not: they leave their traces on half of
+  /// the way.
+  bool covers(Time sent, const PhiloxCounter& bits, const ProbePath& path) const {
+    return sent < until_ && open01(bits[1]) < path.round_pass;
+  }
+
+  /// RTT in ns; what evaluate_probe() says.  REQUIRES: covers().
+  std::uint32_t sample(const World& world,
+                       const ProbePath& path,
+                       Time sent,
+                       const PhiloxCounter& bits) {
+    last_ = sent;
+    ++count_;
+    return world.latency().sample_ns(bits, path.fixed_ns, path.queue_mean_ns + load_queue_ns_, 0.0);
+  }
+
+  /// Counts the sampled probes in the tables; call before anything else looks at the quad.
+  void settle(FlowQuad& quad);
+
+ private:
+  Time until_ = Time::min();
+  Time last_;
+  std::uint32_t count_ = 0;
+  double load_queue_ns_ = 0.0;
+};
 
 /// Outcome of the probe sent at `sent`: RTT in ns, or kNoAnswer.  Moves `quad` forward.
 /// REQUIRES: `quad` is the quad of the two ends; probes of one quad are evaluated in time order.

@@ -27,6 +27,9 @@ std::optional<Time> Activation::stopped_since(EndpointId endpoint) const {
 
 void Activation::apply(const MembershipEvent& event) {
   BONESCAN_CHECK(lives_.contains(event.endpoint));
+  if (event.kind == MembershipKind::kAddressChanged) {
+    return;  // It lives on under another address.
+  }
   Life& life = lives_[event.endpoint];
   const Stage next = stage_after(event.kind);
   if (event.at < life.newest || (event.at == life.newest && next < life.stage)) {
@@ -56,6 +59,7 @@ Activation::Stage Activation::stage_after(MembershipKind kind) {
     case MembershipKind::kStopping:
       return Stage::kStopping;
     case MembershipKind::kGone:
+    case MembershipKind::kAddressChanged:  // Not a stage; apply() returns before.
       return Stage::kGone;
   }
   return Stage::kGone;

@@ -57,6 +57,9 @@ PingLists targets_by(RailRule rule, const EndpointDirectory& directory, std::uin
   PingLists lists(directory.size());
   for (const auto& [group, members] : groups) {
     for (const EndpointId source : members) {
+      if (!directory[source].local) {
+        continue;
+      }
       std::vector<EndpointId>& targets = lists[source.index()];
       targets.reserve(members.size());
       for (const EndpointId target : members) {

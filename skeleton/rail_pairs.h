@@ -4,8 +4,9 @@
 // an eightfold cut on hosts with eight RNICs.  Each source gets its list in a permutation of its
 // own: with a common order all sources would meet one target in the same second and then leave it
 // alone for a whole sweep.
-// Invariants: 1. lists are indexed by source, one for every endpoint of the directory; 2. a list
-// holds no endpoint of the source's own host or of another task, and no doubles; 3. `b` is in the
+// Invariants: 1. lists are indexed by source, one for every endpoint of the directory; that of an
+// endpoint which this process cannot send from is empty; 2. a list holds no endpoint of the
+// source's own host or of another task, and no doubles; 3. of two local endpoints `b` is in the
 // list of `a` exactly if `a` is in the list of `b`; 4. the lists follow from directory and seed.
 #pragma once
 

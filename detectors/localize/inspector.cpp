@@ -27,12 +27,12 @@ std::optional<TableFinding> Inspector::tables(const FlowKey& flow, Time now) {
       finding.text += telemetry_.endpoints[end].name + ": no dump (" + dump.error().detail + "). ";
       continue;
     }
-    const RnicDiff diff = summarize(*dump);
+    const TableDiff diff = summarize(*dump, {.max_idle = options_.max_idle});
     finding.available = true;
     if (diff.mismatch) {
       finding.mismatch = true;
       finding.at = end;
-      finding.rnic = diff.rnic;
+      finding.culprit = diff.culprit;
       finding.text = diff.text;
       return finding;
     }

@@ -18,8 +18,8 @@ namespace bonescan {
 struct TableFinding {
   bool mismatch = false;
   bool available = false;  ///< at least one end was read
-  EndpointId at;           ///< the end whose RNIC disagrees, if any
-  ComponentId rnic;
+  EndpointId at;           ///< the end whose tables disagree, if any
+  ComponentId culprit;     ///< the RNIC, or the bridge where the flow is in software
   std::string text;
 };
 

@@ -10,10 +10,11 @@ struct EndWords {
   const char* words;
 };
 
-/// REQUIRES: not kDelivered.
+/// REQUIRES: neither kDelivered nor kOutOfView.
 EndWords words_for(WalkEnd end) {
   switch (end) {
     case WalkEnd::kDelivered:
+    case WalkEnd::kOutOfView:
       break;
     case WalkEnd::kNoNextHop:
       return {"missing-rule", "no rule takes the packet further"};
@@ -61,6 +62,15 @@ OverlayFinding interpret_walk(const Expected<OverlayWalk>& walk,
     finding.text = fmt::format("the {} is delivered after {}", way, hops_text(walk->hops.size()));
     return finding;
   }
+  if (walk->end == WalkEnd::kOutOfView) {
+    finding.available = false;
+    finding.text = fmt::format("the {} is well for {}, then leaves the view{}",
+                               way,
+                               hops_text(walk->hops.size()),
+                               walk->reason.empty() ? "" : " (" + walk->reason + ")");
+    return finding;
+  }
+  finding.broken = true;
   const EndWords end = words_for(walk->end);
   finding.kind = end.kind;
   finding.culprit = culprit_of(*walk);
@@ -81,12 +91,11 @@ OverlayFinding interpret_walks(const Expected<OverlayWalk>& request,
                                const ComponentTable& components) {
   OverlayFinding there = interpret_walk(request, "request", components);
   OverlayFinding back = interpret_walk(answer, "answer", components);
-  const auto broken = [](const OverlayFinding& way) { return way.available && !way.clear; };
   // The sentence always tells of both ways; the rest is that of the way that decides.
-  const bool back_decides = broken(there) ? false : broken(back) || !back.available;
+  const bool back_decides = there.broken ? false : back.broken || !back.available;
   OverlayFinding& decisive = back_decides ? back : there;
   decisive.text =
-      back_decides && broken(back) ? back.text + "; " + there.text : there.text + "; " + back.text;
+      back_decides && back.broken ? back.text + "; " + there.text : there.text + "; " + back.text;
   return std::move(decisive);
 }
 

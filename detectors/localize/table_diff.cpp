@@ -63,7 +63,8 @@ RowDiff compare_dropped(const FlowTableRow& row,
             fmt::format("{}: OpenFlow drops it, the {} forwards it ({})",
                         flow_text(row),
                         hardware ? "eswitch" : "datapath",
-                        hardware ? eswitch : datapath)};
+                        hardware ? eswitch : datapath),
+            hardware ? TableOwner::kEswitch : TableOwner::kDatapath};
   }
   if (row.datapath.present || row.eswitch.present) {
     return {RowFinding::kMatches, fmt::format("{}: dropped, as OpenFlow says", flow_text(row))};
@@ -82,7 +83,8 @@ RowDiff compare_absent(const FlowTableRow& row, const TableDiffOptions& options)
   return {RowFinding::kMissing,
           fmt::format("{}: in use ({}), yet neither the datapath nor the eswitch holds it",
                       flow_text(row),
-                      used_text(entry))};
+                      used_text(entry)),
+          row.hardware_expected ? TableOwner::kEswitch : TableOwner::kDatapath};
 }
 
 /// The datapath holds the flow as expected and the eswitch, which should, does not.
@@ -97,7 +99,25 @@ RowDiff compare_software_only(const FlowTableRow& row, const TableDiffOptions& o
           fmt::format("{}: the datapath holds it ({}), the eswitch does not: its packets take the "
                       "software path",
                       flow_text(row),
-                      used_text(row.datapath))};
+                      used_text(row.datapath)),
+          TableOwner::kEswitch};
+}
+
+/// An entry before the flow's own takes its packets; harmless only if it does what OpenFlow says.
+bool is_shadowed(const FlowTableRow& row, std::string_view expected) {
+  return row.shadow.present && normalized_actions(row.shadow.actions) != expected;
+}
+
+RowDiff shadowed(const FlowTableRow& row, std::string_view expected) {
+  return {
+      RowFinding::kShadowed,
+      fmt::format("{}: OpenFlow says {}, but {} comes before its entry and does {} ({} packets)",
+                  flow_text(row),
+                  expected,
+                  row.shadow_match.empty() ? "a foreign entry" : row.shadow_match,
+                  normalized_actions(row.shadow.actions),
+                  row.shadow.packets),
+      TableOwner::kEswitch};
 }
 
 }  // namespace
@@ -110,10 +130,14 @@ std::string_view to_string(RowFinding finding) {
       return "matches";
     case RowFinding::kSoftwareOnly:
       return "software-only";
+    case RowFinding::kStandsStill:
+      return "stands-still";
     case RowFinding::kMissing:
       return "missing";
     case RowFinding::kExtra:
       return "extra";
+    case RowFinding::kShadowed:
+      return "shadowed";
     case RowFinding::kAlteredAction:
       return "altered-action";
   }
@@ -157,6 +181,9 @@ RowDiff compare(const FlowTableRow& row, const TableDiffOptions& options) {
   const std::string expected = normalized_actions(row.expected_actions);
   const std::string datapath = normalized_actions(row.datapath.actions);
   const std::string eswitch = normalized_actions(row.eswitch.actions);
+  if (is_shadowed(row, expected)) {
+    return shadowed(row, expected);
+  }
   if (expected == kDrop) {
     return compare_dropped(row, datapath, eswitch);
   }
@@ -171,7 +198,8 @@ RowDiff compare(const FlowTableRow& row, const TableDiffOptions& options) {
                         flow_text(row),
                         expected,
                         hardware_altered ? "eswitch" : "datapath",
-                        hardware_altered ? eswitch : datapath)};
+                        hardware_altered ? eswitch : datapath),
+            hardware_altered ? TableOwner::kEswitch : TableOwner::kDatapath};
   }
   if (!row.eswitch.present && row.hardware_expected) {
     return compare_software_only(row, options);
@@ -179,9 +207,25 @@ RowDiff compare(const FlowTableRow& row, const TableDiffOptions& options) {
   return {RowFinding::kMatches, fmt::format("{}: as OpenFlow says", flow_text(row))};
 }
 
-RnicDiff summarize(const FlowTableDump& dump, const TableDiffOptions& options) {
-  RnicDiff diff;
-  diff.rnic = dump.rnic;
+RowDiff compare_counters(const FlowTableRow& row,
+                         const CounterReads& reads,
+                         const TableDiffOptions& options) {
+  if (reads.entry_now != reads.entry_before || reads.unaccounted < options.min_unaccounted) {
+    return {RowFinding::kMatches, fmt::format("{}: its entry counts on", flow_text(row))};
+  }
+  const bool hardware = row.eswitch.present;
+  return {RowFinding::kStandsStill,
+          fmt::format("{}: OpenFlow counted {} packets that no entry did, and its {} entry stands "
+                      "still at {}",
+                      flow_text(row),
+                      reads.unaccounted,
+                      hardware ? "eswitch" : "datapath",
+                      reads.entry_now),
+          hardware ? TableOwner::kEswitch : TableOwner::kDatapath};
+}
+
+TableDiff summarize(const FlowTableDump& dump, const TableDiffOptions& options) {
+  TableDiff diff;
   diff.rows.reserve(dump.rows.size());
   std::size_t idle = 0;
   std::size_t mismatches = 0;
@@ -194,6 +238,10 @@ RnicDiff summarize(const FlowTableDump& dump, const TableDiffOptions& options) {
       first_strongest = diff.rows.size() - 1;
       diff.strongest = found.finding;
     }
+  }
+  diff.culprit = dump.rnic;
+  if (!diff.rows.empty() && diff.rows[first_strongest].owner == TableOwner::kDatapath) {
+    diff.culprit = dump.bridge;
   }
   const std::size_t active = dump.rows.size() - idle;
   diff.mismatch = mismatches > 0;

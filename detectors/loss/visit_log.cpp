@@ -9,7 +9,7 @@ VisitOutcome& VisitLog::add(const Visit& visit, std::span<const std::uint32_t> r
   VisitOutcome outcome{.pair = visit.pair, .start = visit.start, .source_port = visit.source_port};
   std::uint32_t& streak = streaks_[visit.pair.index()];
   for (const std::uint32_t rtt : rtts) {
-    if (rtt == kLocalErrorRtt) {
+    if (is_local_error(rtt)) {
       continue;
     }
     ++outcome.probes;

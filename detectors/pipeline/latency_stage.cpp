@@ -178,8 +178,8 @@ void LatencyStage::check_tables(Time now) {
 
 void LatencyStage::open_rnic(Time now, const Late& late, const TableFinding& tables) {
   const IncidentIndex index =
-      state_->incidents.open_incident(now, Layer::kRnic, Symptom::kLatency, "table-mismatch");
-  state_->incidents.place(index, Layer::kRnic, "table-mismatch", {{tables.rnic, 1.0}}, 1.0);
+      state_->incidents.open_incident(now, Layer::kRnic, Symptom::kLatency, kTableMismatch);
+  state_->place_table_mismatch(index, tables);
   describe(now, index, late);
   if (const auto finding = state_->inspector.overlay(state_->flow(late.pair), now)) {
     state_->incidents.add_evidence(index, {now, "overlay-walk", finding->clear, finding->text});

@@ -255,7 +255,7 @@ void LossStage::open_lone(Time now, const Unexplained& item, const TableFinding&
   state_->incidents.add_evidence(
       index, {now, "flow-table-diff", tables.available && !tables.mismatch, tables.text});
   if (tables.mismatch) {
-    state_->incidents.place(index, Layer::kRnic, "table-mismatch", {{tables.rnic, 1.0}}, 1.0);
+    state_->place_table_mismatch(index, tables);
   } else if (tables.available && item.walk_clear) {
     // By elimination it is one of the links that only this pair crosses.
     gather(now - state_->options.loss.pool_window, nullptr);

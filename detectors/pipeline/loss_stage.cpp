@@ -97,13 +97,48 @@ Attribution LossStage::attribute(Time now, const VisitOutcome& visit) {
     if (incident.symptom == Symptom::kLoss && silent) {
       continue;
     }
-    if (state_->holds_either_way(incident, visit.pair) ||
+    if (state_->holds_either_way(incident, visit.pair) || explained_by_gid_change(incident, ends) ||
         (incident.layer == Layer::kUnderlay && state_->crosses_candidate(incident, visit.pair))) {
       state_->incidents.attribute(index, now, visit.pair);
       return Attribution::kIncident;
     }
   }
   return Attribution::kNone;
+}
+
+bool LossStage::explained_by_gid_change(const Incident& incident, const Pair& ends) const {
+  if (incident.kind != kGidChange) {
+    return false;
+  }
+  const std::string& rnic =
+      state_->telemetry.components[incident.candidates.front().component].name;
+  return state_->telemetry.endpoints[ends.source].name == rnic ||
+         state_->telemetry.endpoints[ends.target].name == rnic;
+}
+
+void LossStage::address_changed(const MembershipEvent& event) {
+  const std::string& name = state_->telemetry.endpoints[event.endpoint].name;
+  const ComponentId rnic = state_->telemetry.components.intern(ComponentType::kRnic, name);
+  IncidentIndex index = kNoIncident;
+  for (const IncidentIndex open : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[open];
+    if (incident.kind == kGidChange && incident.candidates.front().component == rnic) {
+      index = open;
+    }
+  }
+  if (index == kNoIncident) {
+    index =
+        state_->incidents.open_incident(event.at, Layer::kRnic, Symptom::kUnreachable, kGidChange);
+    state_->incidents.place(index, Layer::kRnic, kGidChange, {{rnic, 1.0}}, 1.0);
+  }
+  state_->incidents.add_evidence(
+      index,
+      {event.at,
+       "membership",
+       false,
+       fmt::format("{} announced another GID{}: connections made with the old one are cut off",
+                   name,
+                   event.detail.empty() ? "" : " (" + event.detail + ")")});
 }
 
 bool LossStage::excused_by_agent(Time now, const VisitOutcome& visit) {

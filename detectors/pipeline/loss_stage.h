@@ -23,6 +23,9 @@ class LossStage final {
   /// One visit, already in the log; `path` may be nullptr.
   void observe(Time now, VisitOutcome& visit, const TracedPath* path);
 
+  /// An endpoint lives on under another GID: probes find it, connections do not.
+  void address_changed(const MembershipEvent& event);
+
   /// End of a round: localize what is unexplained, refine what is open.
   void run(Time now);
 
@@ -42,6 +45,8 @@ class LossStage final {
   void hold(Time now, PairId pair, Symptom symptom);
   Attribution attribute(Time now, const VisitOutcome& visit);
   bool excused_by_agent(Time now, const VisitOutcome& visit);
+  /// Is the incident a changed GID of one end of the pair?
+  bool explained_by_gid_change(const Incident& incident, const Pair& ends) const;
   IncidentIndex agent_incident(Time now, EndpointId endpoint);
   void walk_overlays(Time now);
   /// False if the allowance is used up.

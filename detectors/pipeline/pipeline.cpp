@@ -58,6 +58,8 @@ class Pipeline::Impl {
     }
   }
 
+  void address_changed(const MembershipEvent& event) { loss_.address_changed(event); }
+
   void poll(Time now) {
     state_.inspector.refill();
     state_.log.forget(now);
@@ -176,6 +178,9 @@ SkeletonSummary Pipeline::skeleton() const {
 void Pipeline::membership(std::span<const MembershipEvent> events) {
   for (const MembershipEvent& event : events) {
     impl_->state().activation.apply(event);
+    if (event.kind == MembershipKind::kAddressChanged) {
+      impl_->address_changed(event);
+    }
   }
 }
 

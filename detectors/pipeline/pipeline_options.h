@@ -23,6 +23,12 @@ struct ProbingOptions {
   std::uint8_t dscp = 26;  ///< the job's own class
 };
 
+/// Which of a window's features are compared.
+enum class FeatureChoice : std::uint8_t {
+  kAll,     ///< the seven of the paper
+  kMedian,  ///< the median alone: for hosts that are too noisy for tails
+};
+
 enum class DetectionConfiguration : std::uint8_t {
   kBonescan,  ///< pooled log features, floor, frozen history, likelihood vote
   kPaper,     ///< SkeletonHunter as published: raw features, a constant threshold, a raw vote
@@ -40,7 +46,11 @@ struct WindowOptions {
 struct ShortTermOptions {
   std::size_t neighbours = 5;
   double distance_floor = 0.05;
-  double threshold = 4.0;  ///< LOF
+  FeatureChoice features = FeatureChoice::kAll;
+  /// Features are floored here: what moves below it is the clock's or the host's, not the path's.
+  /// Half a microsecond suits device timestamps; a lab of virtual machines needs a millisecond.
+  Duration feature_floor = std::chrono::nanoseconds(500);  ///< @ours
+  double threshold = 4.0;                                  ///< LOF
   double minimum_factor =
       1.25;  ///< the window's minimum must exceed the history's median minimum by it
 };
@@ -57,6 +67,7 @@ struct LocalizeOptions {
   std::size_t dumps_per_round = 4;   ///< flow-table dumps asked for per visit period
   double latency_hit_ratio = 0.6;    ///< share of a link's pairs that must be late to accuse it
   double tie_nats = 1.0;             ///< links this close to the best one are not told apart
+  Duration max_idle = std::chrono::seconds(10);  ///< of the bridges: other_config:max-idle
 };
 
 struct IncidentOptions {

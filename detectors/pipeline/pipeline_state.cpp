@@ -55,6 +55,16 @@ bool PipelineState::holds_either_way(const Incident& incident, PairId pair) cons
                                               [&](PairId other) { return ends(other) == wanted; });
 }
 
+void PipelineState::place_table_mismatch(IncidentIndex index, const TableFinding& tables) {
+  const bool in_software =
+      tables.culprit.valid() && telemetry.components[tables.culprit].type == ComponentType::kBridge;
+  incidents.place(index,
+                  in_software ? Layer::kOverlay : Layer::kRnic,
+                  kTableMismatch,
+                  {{tables.culprit, 1.0}},
+                  1.0);
+}
+
 bool PipelineState::crosses_candidate(const Incident& incident, PairId pair) const {
   const TracedPath* path = paths.known(pair);
   return path != nullptr && std::any_of(incident.candidates.begin(),

@@ -17,6 +17,9 @@
 
 namespace bonescan {
 
+constexpr const char* kTableMismatch = "table-mismatch";
+constexpr const char* kGidChange = "gid-change";
+
 struct PipelineState {
   PipelineState(const PipelineOptions& all_options, const Telemetry& the_telemetry);
 
@@ -53,6 +56,9 @@ struct PipelineState {
 
   /// How many pairs these are when direction does not count.
   std::size_t distinct_pairs(const std::vector<PairId>& pairs) const;
+
+  /// Names the RNIC or the bridge whose tables disagree, and its layer.
+  void place_table_mismatch(IncidentIndex index, const TableFinding& tables);
 
   /// Does the pair's known path cross a candidate of an underlay incident?
   bool crosses_candidate(const Incident& incident, PairId pair) const;

@@ -17,6 +17,9 @@ void begin_turn(Pipeline& pipeline,
                 Time now,
                 bool probe,
                 Turn& turn) {
+  if (hooks.wait) {
+    hooks.wait(now);
+  }
   turn.events.clear();
   turn.samples.clear();
   turn.requests.clear();
@@ -40,6 +43,9 @@ void end_turn(Pipeline& pipeline,
               const RunLoopHooks& hooks,
               Time now,
               Turn& turn) {
+  if (hooks.wait) {
+    hooks.wait(now);
+  }
   turn.batch.clear();
   telemetry.probes.collect(now, turn.batch);
   if (hooks.observed) {

@@ -16,6 +16,8 @@ namespace bonescan {
 
 /// Called by the loop so that a run can be recorded, shown and stopped; all may be empty.
 struct RunLoopHooks {
+  /// Called before each half of a turn: a live driver sleeps there until `until` has come.
+  std::function<void(Time until)> wait;
   /// Every turn, also without events.
   std::function<void(Time now, std::span<const MembershipEvent>)> membership;
   std::function<void(std::span<const ThroughputSample>)> throughput;

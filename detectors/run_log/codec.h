@@ -28,7 +28,7 @@ enum class BlobKind : std::uint16_t {
   kPairs = 4,
 };
 
-constexpr std::uint16_t kBlobVersion = 1;
+constexpr std::uint16_t kBlobVersion = 2;
 constexpr std::size_t kBlobHeaderSize = 16;
 
 template <class T>

@@ -19,6 +19,8 @@ inline std::string_view membership_text(MembershipKind kind) {
       return "stopping";
     case MembershipKind::kGone:
       return "gone";
+    case MembershipKind::kAddressChanged:
+      return "address-changed";
   }
   return "unknown";
 }
@@ -36,7 +38,7 @@ std::optional<Enum> enum_from(std::string_view text, Enum last, ToText to_text) 
 }
 
 inline std::optional<MembershipKind> membership_from(std::string_view text) {
-  return enum_from(text, MembershipKind::kGone, membership_text);
+  return enum_from(text, MembershipKind::kAddressChanged, membership_text);
 }
 
 inline std::optional<ComponentType> component_type_from(std::string_view text) {

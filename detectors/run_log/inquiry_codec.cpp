@@ -14,7 +14,7 @@ enum class AnswerForm : std::uint8_t {
 constexpr std::size_t kHopSize = 4 + 1;
 constexpr std::size_t kLeastOverlayHopSize = 4 + 4 + 4;
 constexpr std::size_t kLeastEntrySize = 1 + 4 + 8 + 8;
-constexpr std::size_t kLeastRowSize = 10 + 1 + 4 + 4 + 1 + 2 * kLeastEntrySize;
+constexpr std::size_t kLeastRowSize = 10 + 1 + 4 + 4 + 1 + 3 * kLeastEntrySize + 4;
 
 /// Reads values of which some are ids of a table with `component_count` rows.
 struct AnswerReader {
@@ -104,7 +104,7 @@ void get(AnswerReader& from, OverlayWalk& walk) {
     hop.rule = from.bytes.text();
     hop.action = from.bytes.text();
   }
-  walk.end = from.enumerator(WalkEnd::kNotLocal);
+  walk.end = from.enumerator(WalkEnd::kOutOfView);
   walk.culprit = from.component();
   walk.reason = from.bytes.text();
 }
@@ -125,6 +125,7 @@ void get(AnswerReader& from, FlowEntry& entry) {
 
 void put(ByteWriter& to, const FlowTableDump& dump) {
   to.put(dump.rnic.index());
+  to.put(dump.bridge.index());
   to.put(static_cast<std::uint32_t>(dump.rows.size()));
   for (const FlowTableRow& row : dump.rows) {
     put(to, row.flow);
@@ -134,11 +135,14 @@ void put(ByteWriter& to, const FlowTableDump& dump) {
     put_enumerator(to, row.hardware_expected);
     put(to, row.datapath);
     put(to, row.eswitch);
+    put(to, row.shadow);
+    to.text(row.shadow_match);
   }
 }
 
 void get(AnswerReader& from, FlowTableDump& dump) {
   dump.rnic = from.component();
+  dump.bridge = from.component();
   dump.rows.resize(from.bytes.count(kLeastRowSize));
   for (FlowTableRow& row : dump.rows) {
     get(from, row.flow);
@@ -148,6 +152,8 @@ void get(AnswerReader& from, FlowTableDump& dump) {
     row.hardware_expected = from.flag();
     get(from, row.datapath);
     get(from, row.eswitch);
+    get(from, row.shadow);
+    row.shadow_match = from.bytes.text();
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "sim/base/check.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace bonescan::run_log {
@@ -12,7 +13,13 @@ enum class SentColumn : std::uint8_t {
   kExplicit = 1
 };
 
-constexpr std::size_t kRoundHeadSize = 8 + 4 + 4 + 1 + 4;
+/// Whose clock and how long the two ends took: simulated visits have none of it to tell.
+enum class TimingColumns : std::uint8_t {
+  kAbsent = 0,
+  kPresent = 1
+};
+
+constexpr std::size_t kRoundHeadSize = 8 + 4 + 4 + 1 + 4 + 1;
 constexpr std::size_t kSampleSize = 8 + 4 + 8;
 constexpr std::size_t kChunkHeadSize = 8 + 4;
 
@@ -59,6 +66,37 @@ Expected<void> damaged(const char* what) {
               std::string("the columns of a ") + what + " do not fit its blob");
 }
 
+bool has_timing(const Visit& visit) {
+  return visit.clock != TimestampSource::kModel || visit.prober_delay_ns != kUnknownDelay ||
+         visit.responder_delay_ns != kUnknownDelay;
+}
+
+void encode_timing(const std::vector<Visit>& visits, ByteWriter& to) {
+  const std::size_t count = visits.size();
+  to.column_of<std::uint8_t>(
+      count, [&](std::size_t i) { return static_cast<std::uint8_t>(visits[i].clock); });
+  to.column_of<std::uint32_t>(count, [&](std::size_t i) { return visits[i].prober_delay_ns; });
+  to.column_of<std::uint32_t>(count, [&](std::size_t i) { return visits[i].responder_delay_ns; });
+}
+
+void decode_timing(ByteReader& body, std::vector<Visit>& visits) {
+  std::vector<std::uint8_t> clock;
+  std::vector<std::uint32_t> prober_delay_ns;
+  std::vector<std::uint32_t> responder_delay_ns;
+  body.column(visits.size(), clock);
+  body.column(visits.size(), prober_delay_ns);
+  body.column(visits.size(), responder_delay_ns);
+  for (std::size_t i = 0; body.ok() && i < visits.size(); ++i) {
+    if (clock[i] > static_cast<std::uint8_t>(TimestampSource::kMixed)) {
+      body.refuse();
+      return;
+    }
+    visits[i].clock = static_cast<TimestampSource>(clock[i]);
+    visits[i].prober_delay_ns = prober_delay_ns[i];
+    visits[i].responder_delay_ns = responder_delay_ns[i];
+  }
+}
+
 void decode_visits(ByteReader& body, std::uint32_t count, std::vector<Visit>& visits) {
   std::vector<std::uint32_t> pair;
   std::vector<std::int64_t> start;
@@ -78,13 +116,13 @@ void decode_visits(ByteReader& body, std::uint32_t count, std::vector<Visit>& vi
   visits.resize(count);
   std::uint32_t first = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    visits[i] = {PairId(pair[i]),
-                 Time(Duration(start[i])),
-                 first,
-                 source_port[i],
-                 payload_bytes[i],
-                 dscp[i],
-                 probes[i]};
+    visits[i] = {.pair = PairId(pair[i]),
+                 .start = Time(Duration(start[i])),
+                 .first = first,
+                 .source_port = source_port[i],
+                 .payload_bytes = payload_bytes[i],
+                 .dscp = dscp[i],
+                 .count = probes[i]};
     first += probes[i];
   }
 }
@@ -104,7 +142,13 @@ bool decode_round(ByteReader& body, ObservedRound& round) {
   const auto row_count = body.get<std::uint32_t>();
   const auto sent_column = body.get<std::uint8_t>();
   const auto spacing = body.get<std::uint32_t>();
+  const auto timing = body.get<std::uint8_t>();
   decode_visits(body, visit_count, round.batch.visits);
+  if (timing == static_cast<std::uint8_t>(TimingColumns::kPresent)) {
+    decode_timing(body, round.batch.visits);
+  } else if (timing != static_cast<std::uint8_t>(TimingColumns::kAbsent)) {
+    return false;
+  }
   if (!body.ok()) {
     return false;
   }
@@ -143,7 +187,7 @@ void ProbeBlock::add(Time now, const ProbeBatch& batch) {
     std::uint32_t local_errors = 0;
     for (std::size_t i = begin; i < end; ++i) {
       lost += batch.rtt_ns[i] == kLostRtt ? 1U : 0U;
-      local_errors += batch.rtt_ns[i] == kLocalErrorRtt ? 1U : 0U;
+      local_errors += is_local_error(batch.rtt_ns[i]) ? 1U : 0U;
     }
     counts_.lost += lost;
     counts_.local_errors += local_errors;
@@ -159,6 +203,8 @@ void ProbeBlock::add(Time now, const ProbeBatch& batch) {
   bytes_.put(static_cast<std::uint32_t>(rows));
   bytes_.put(static_cast<std::uint8_t>(spacing ? SentColumn::kRegular : SentColumn::kExplicit));
   bytes_.put(spacing.value_or(0));
+  const bool timing = std::any_of(visits.begin(), visits.end(), has_timing);
+  bytes_.put(static_cast<std::uint8_t>(timing ? TimingColumns::kPresent : TimingColumns::kAbsent));
   bytes_.column_of<std::uint32_t>(count, [&](std::size_t i) { return visits[i].pair.index(); });
   bytes_.column_of<std::int64_t>(count,
                                  [&](std::size_t i) { return nanoseconds(visits[i].start); });
@@ -166,6 +212,9 @@ void ProbeBlock::add(Time now, const ProbeBatch& batch) {
   bytes_.column_of<std::uint16_t>(count, [&](std::size_t i) { return visits[i].payload_bytes; });
   bytes_.column_of<std::uint8_t>(count, [&](std::size_t i) { return visits[i].dscp; });
   bytes_.column_of<std::uint8_t>(count, [&](std::size_t i) { return visits[i].count; });
+  if (timing) {
+    encode_timing(visits, bytes_);
+  }
   const auto append = [&](const std::vector<std::uint32_t>& column) {
     for_each_run(batch, [&](std::size_t begin, std::size_t end) {
       bytes_.column(std::span(column).subspan(begin, end - begin));

@@ -133,20 +133,22 @@ bool attach_candidate(const Statement& row, std::size_t component_count, Inciden
 
 Expected<void> read_endpoints(const Database& database, EndpointDirectory& rows) {
   TableCheck check(database, "endpoint");
-  return check.after(database.for_each(
-      "SELECT id, name, host, task, overlay_ip, underlay_ip, tor, rail FROM endpoint ORDER BY id",
-      [&](const Statement& row) {
-        if (row.integer(0) != static_cast<std::int64_t>(rows.size())) {
-          return check.refuse(row);
-        }
-        rows.push_back({row.text(1),
-                        row.text(2),
-                        row.text(3),
-                        row.text(4),
-                        row.text(5),
-                        row.text(6),
-                        static_cast<std::uint16_t>(row.integer(7))});
-      }));
+  return check.after(
+      database.for_each("SELECT id, name, host, task, overlay_ip, underlay_ip, tor, rail, local "
+                        "FROM endpoint ORDER BY id",
+                        [&](const Statement& row) {
+                          if (row.integer(0) != static_cast<std::int64_t>(rows.size())) {
+                            return check.refuse(row);
+                          }
+                          rows.push_back({row.text(1),
+                                          row.text(2),
+                                          row.text(3),
+                                          row.text(4),
+                                          row.text(5),
+                                          row.text(6),
+                                          static_cast<std::uint16_t>(row.integer(7)),
+                                          row.integer(8) != 0});
+                        }));
 }
 
 Expected<void> read_components(const Database& database, ComponentTable& rows) {
@@ -305,13 +307,14 @@ Expected<void> read_membership(const Database& database,
                                std::vector<HandedEvent>& rows) {
   TableCheck check(database, "membership");
   return check.after(database.for_each(
-      "SELECT sequence, handed_ns, at_ns, endpoint, kind FROM membership ORDER BY sequence",
+      "SELECT sequence, handed_ns, at_ns, endpoint, kind, detail FROM membership "
+      "ORDER BY sequence",
       [&](const Statement& row) {
         const std::optional<MembershipKind> kind = membership_from(row.text(4));
         if (!kind || !below(row.integer(3), endpoint_count)) {
           return check.refuse(row);
         }
-        rows.push_back({row.time(1), {row.time(2), EndpointId(row.index(3)), *kind}});
+        rows.push_back({row.time(1), {row.time(2), EndpointId(row.index(3)), *kind, row.text(5)}});
       }));
 }
 

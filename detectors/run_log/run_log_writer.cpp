@@ -47,10 +47,10 @@ struct InsertStatements {
 
 Expected<void> prepare_all(const Database& database, InsertStatements& insert) {
   const std::pair<Statement*, std::string_view> statements[] = {
-      {&insert.endpoint, "INSERT INTO endpoint VALUES (?, ?, ?, ?, ?, ?, ?, ?)"},
+      {&insert.endpoint, "INSERT INTO endpoint VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&insert.component, "INSERT INTO component VALUES (?, ?, ?)"},
       {&insert.pair, "INSERT INTO pair VALUES (?, ?, ?)"},
-      {&insert.membership, "INSERT INTO membership VALUES (NULL, ?, ?, ?, ?)"},
+      {&insert.membership, "INSERT INTO membership VALUES (NULL, ?, ?, ?, ?, ?)"},
       {&insert.window, "INSERT INTO window VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&insert.verdict, "INSERT INTO verdict VALUES (NULL, ?, ?, ?, ?, ?, ?)"},
       {&insert.truth,
@@ -130,7 +130,8 @@ Expected<void> RunLogWriter::Impl::describe(const RunInfo& info,
                                 endpoint.overlay_ip,
                                 endpoint.underlay_ip,
                                 endpoint.tor,
-                                std::uint32_t{endpoint.rail});
+                                std::uint32_t{endpoint.rail},
+                                std::uint32_t{endpoint.local ? 1U : 0U});
   }
   // The main file alone then already says which run it is of, even if the write-ahead log is lost.
   return done.and_then([&] { return database_.execute("COMMIT"); }).and_then([&] {
@@ -221,8 +222,11 @@ Expected<void> RunLogWriter::Impl::write_records() {
   Expected<void> done;
   for (std::size_t i = 0; done && i < membership_.size(); ++i) {
     const auto& [handed, event] = membership_[i];
-    done = insert_.membership.run(
-        handed, event.at, event.endpoint.index(), run_log::membership_text(event.kind));
+    done = insert_.membership.run(handed,
+                                  event.at,
+                                  event.endpoint.index(),
+                                  run_log::membership_text(event.kind),
+                                  event.detail);
   }
   for (std::size_t i = 0; done && i < windows_.size(); ++i) {
     const WindowRecord& window = windows_[i];

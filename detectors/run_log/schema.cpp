@@ -45,7 +45,8 @@ CREATE TABLE endpoint (
   overlay_ip TEXT NOT NULL,
   underlay_ip TEXT NOT NULL,
   tor TEXT NOT NULL,
-  rail INTEGER NOT NULL
+  rail INTEGER NOT NULL,
+  local INTEGER NOT NULL
 );
 CREATE TABLE component (id INTEGER PRIMARY KEY, type TEXT NOT NULL, name TEXT NOT NULL);
 CREATE TABLE pair (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, target INTEGER NOT NULL);
@@ -54,7 +55,8 @@ CREATE TABLE membership (
   handed_ns INTEGER NOT NULL,
   at_ns INTEGER NOT NULL,
   endpoint INTEGER NOT NULL,
-  kind TEXT NOT NULL
+  kind TEXT NOT NULL,
+  detail TEXT NOT NULL
 );
 CREATE TABLE window (
   sequence INTEGER PRIMARY KEY,

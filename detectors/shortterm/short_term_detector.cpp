@@ -11,6 +11,8 @@ namespace {
 // A mean of fewer windows says little about a pair's level.
 constexpr std::size_t kLeastContributingHistory = 2;
 
+constexpr double kMicrosecondsPerSecond = 1e6;
+
 double median_of(std::span<const std::array<float, kFeatureCount>> windows, Feature feature) {
   std::array<float, kMaxHistory> values{};
   std::size_t count = 0;
@@ -93,7 +95,12 @@ void ShortTermDetector::evaluate(Time window_end,
 // Rounded to what the history stores, or equal windows would not be at distance zero.
 ShortTermDetector::StoredFeatures ShortTermDetector::stored_features(
     const FeatureVector& features_us) const {
-  const FeatureVector values = paper_ ? features_us : log_features(features_us, kLogFloorUs);
+  FeatureVector values =
+      paper_ ? features_us
+             : log_features(features_us, seconds(options_.feature_floor) * kMicrosecondsPerSecond);
+  if (options_.features == FeatureChoice::kMedian) {
+    values.fill(values[kP50]);
+  }
   StoredFeatures stored{};
   for (std::size_t f = 0; f < kFeatureCount; ++f) {
     stored[f] = static_cast<float>(values[f]);

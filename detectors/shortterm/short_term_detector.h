@@ -40,11 +40,6 @@ constexpr double kPaperLofThreshold = 1.5;
 /// Consecutive anomalous windows after which a pair learns anew from the level it is at.  @ours
 constexpr std::uint8_t kFreezeWindows = 20;
 
-/// Features are floored here before the logarithm: a spread below it is the clock's, not the
-/// path's.
-/// @ours
-constexpr double kLogFloorUs = 0.5;
-
 struct ShortTermResult {
   PairId pair;
   VerdictKind kind = VerdictKind::kInsufficientData;

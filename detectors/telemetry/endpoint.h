@@ -26,6 +26,7 @@ struct Endpoint {
   std::string underlay_ip;  ///< tunnel address of the RNIC
   std::string tor;          ///< the switch its access link goes to
   std::uint16_t rail = 0;   ///< index of the RNIC in its host
+  bool local = true;        ///< this process can send from it; a remote endpoint only answers
 };
 
 using EndpointDirectory = IdVector<EndpointId, Endpoint>;
@@ -48,6 +49,9 @@ struct Pair {
 using PairTable = IdVector<PairId, Pair>;
 
 /// What decides a packet's path: the pair and the source port (the other fields are constant).
+///
+/// On real hardware the port follows from the queue pair and, where the device honours it, the
+/// flow label: a backend maps a wanted port to the nearest it can send from, always to the same.
 struct FlowKey {
   EndpointId source;
   EndpointId target;
@@ -55,7 +59,8 @@ struct FlowKey {
 
   constexpr auto operator<=>(const FlowKey&) const = default;
 
-  /// The flow of the answers; the responder answers from the same port number.
+  /// The flow of the answers; the responder answers from the same port number where its device can
+  /// choose one, and from a port of its own, unknown here, where it cannot.
   constexpr FlowKey reversed() const { return {target, source, source_port}; }
 };
 

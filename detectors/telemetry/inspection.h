@@ -41,6 +41,7 @@ enum class WalkEnd : std::uint8_t {
   kLoop,              ///< came back to a place already visited
   kMissingNeighbour,  ///< the tunnel's next hop has no resolved address
   kNotLocal,          ///< left for a host that does not own the target
+  kOutOfView,  ///< well as far as it could be seen; the rest is on a host that cannot be asked
 };
 
 /// One step of the overlay walk: where the packet is, which rule took it, what the rule did.
@@ -73,6 +74,8 @@ enum class FlowRole : std::uint8_t {
 
 /// The state of one flow at one RNIC: what OpenFlow says should happen, and what the datapath
 /// (software megaflow) and the eswitch (hardware entry) hold.
+///
+/// On a host whose flows are offloaded through tc, the eswitch's entry is the flower filter.
 struct FlowTableRow {
   FlowKey flow;  ///< in the direction of travel through this RNIC
   FlowRole role = FlowRole::kEncap;
@@ -81,10 +84,15 @@ struct FlowTableRow {
   bool hardware_expected = true;  ///< this datapath offloads such a flow
   FlowEntry datapath;
   FlowEntry eswitch;
+  /// An entry that takes these packets before the flow's own does, and that is not Open vSwitch's:
+  /// tables are searched in order, and somebody else wrote into one.
+  FlowEntry shadow;
+  std::string shadow_match;
 };
 
 struct FlowTableDump {
-  ComponentId rnic;
+  ComponentId rnic;    ///< whose eswitch it is
+  ComponentId bridge;  ///< whose datapath it is
   std::vector<FlowTableRow> rows;
 };
 
@@ -99,12 +107,16 @@ enum class MembershipKind : std::uint8_t {
   kReady,     ///< registered with its peers: probe it
   kStopping,  ///< a planned stop: silence is not a failure
   kGone,      ///< the container is deleted
+  /// Its GID is another now: whoever is connected to the old one is cut off, though probes find the
+  /// new one by themselves.  (New queue pairs of the agent alone are no such event.)
+  kAddressChanged,
 };
 
 struct MembershipEvent {
   Time at;
   EndpointId endpoint;
   MembershipKind kind = MembershipKind::kReady;
+  std::string detail{};  ///< in plain words, may be empty
 };
 
 /// Bytes moved by one RNIC in one sampling interval.

@@ -169,6 +169,8 @@ Expected<FlowTableDump> SimFlowTables::dump(EndpointId at,
   const RnicId rnic = endpoints_->rnic(at);
   FlowTableDump dump;
   dump.rnic = components_->intern(ComponentType::kRnic, world_->fabric().rnic_name(rnic));
+  dump.bridge = components_->intern(
+      ComponentType::kBridge, world_->open_flow().bridge_name(world_->fabric().host_of(rnic)));
   for (const FlowKey& flow : flows) {
     if (flow.source != at && flow.target != at) {
       return fail(ErrorCode::kUnavailable,

@@ -1,6 +1,7 @@
 #include "model/backend_sim/sim_probes.h"
 
 #include "sim/base/check.h"
+#include "sim/base/philox_batch.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +12,8 @@ namespace {
 
 constexpr std::size_t kVisitsPerChunk = 64;
 constexpr std::size_t kVisitsAhead = 3;  ///< quads are read this early: they are rarely in a cache
-constexpr std::size_t kProbesAtOnce = 10;
+constexpr std::size_t kProbesAtOnce = 12;  ///< what draw_rows() does best
+constexpr std::size_t kFewProbes = 4;      ///< ... and second best
 
 }  // namespace
 
@@ -162,6 +164,10 @@ void SimProbes::evaluate_next(Pending& visit, const PhiloxCounter& bits) {
   if (!visit.abandoned) {
     rtt = evaluate_probe(*world_, load_, visit.context, world_->flows()[visit.quad], sent, bits);
   }
+  record(visit, sent, rtt);
+}
+
+void SimProbes::record(Pending& visit, Time sent, std::uint32_t rtt) {
   rtts_[visit.row + visit.next] = rtt;
   const Duration wait = answered(rtt) ? Duration(rtt) : visit.request.timeout;
   visit.done = std::max(visit.done, sent + wait);
@@ -174,17 +180,29 @@ void SimProbes::evaluate_visit(Pending& visit, Time limit) {
   std::array<PhiloxCounter, kProbesAtOnce> bits;
   const RngStream stream =
       probe_stream(*world_, visit.context.spec.source, visit.context.spec.target);
+  FlowQuad& quad = world_->flows()[visit.quad];
+  QuietStretch stretch;
   while (visit.next_send() < limit) {
-    std::size_t count = 0;
-    for (std::uint8_t probe = visit.next;
-         probe < visit.request.count && count < kProbesAtOnce && visit.send_time(probe) < limit;
-         ++probe) {
-      bits[count++] = probe_bits(stream, visit.send_time(probe));
-    }
-    for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t left = visit.request.count - std::size_t{visit.next};
+    const std::size_t drawn = left == 1 ? 1 : left <= kFewProbes ? kFewProbes : kProbesAtOnce;
+    draw_rows(stream,
+              static_cast<std::uint64_t>(nanoseconds(visit.next_send())),
+              static_cast<std::uint64_t>(visit.request.spacing.count()),
+              std::span(bits).first(drawn));
+    for (std::size_t i = 0; i < drawn && visit.next_send() < limit; ++i) {
+      const Time sent = visit.next_send();
+      if (stretch.covers(sent, bits[i], visit.context.path)) [[likely]] {
+        record(visit, sent, stretch.sample(*world_, visit.context.path, sent, bits[i]));
+        continue;
+      }
+      stretch.settle(quad);
       evaluate_next(visit, bits[i]);
+      if (!visit.abandoned) {
+        stretch = QuietStretch(*world_, load_, visit.context, quad, sent);
+      }
     }
   }
+  stretch.settle(quad);
 }
 
 void SimProbes::evaluate_chain(Pending& first, Time limit) {
@@ -253,11 +271,13 @@ void SimProbes::collect(Time now, ProbeBatch& batch) {
           static_cast<std::uint32_t>((probe * visit.request.spacing).count()));
     }
   }
-  std::sort(batch.visits.begin() + static_cast<std::ptrdiff_t>(first_new),
-            batch.visits.end(),
-            [](const Visit& a, const Visit& b) {
-              return std::pair(a.start, a.pair) < std::pair(b.start, b.pair);
-            });
+  const auto delivered = std::span(batch.visits).subspan(first_new);
+  const auto before = [](const Visit& a, const Visit& b) {
+    return std::pair(a.start, a.pair) < std::pair(b.start, b.pair);
+  };
+  if (!std::is_sorted(delivered.begin(), delivered.end(), before)) {
+    std::sort(delivered.begin(), delivered.end(), before);
+  }
   pending_.swap(kept_);
   rtts_.swap(kept_rtts_);
 }

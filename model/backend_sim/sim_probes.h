@@ -65,6 +65,7 @@ class SimProbes final : public Probes {
   void evaluate_visit(Pending& visit, Time limit);
   void evaluate_chain(Pending& first, Time limit);
   void evaluate_next(Pending& visit, const PhiloxCounter& bits);
+  void record(Pending& visit, Time sent, std::uint32_t rtt);
   PhiloxCounter draw(const Pending& visit, Time sent) const;
   void prefetch(std::size_t visit) const;
   void resolve(Pending& visit);

@@ -25,6 +25,7 @@
 #include "model/overlay/periodic_clock.h"
 #include "sim/base/units.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace bonescan {
@@ -64,11 +65,17 @@ void rearm(Megaflow& flow, const FlowClocks& clocks);
 /// What hit() does when something happened since the last packet.
 FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now);
 
+/// Until then hits go through hardware and change nothing but `last_hit` and `hits`.
+inline Time unchanged_until(const Megaflow& flow) {
+  return flow.place == FlowPlace::kOffloaded && flow.unreported != kNever
+             ? std::min(flow.refresh_due, flow.idle_due)
+             : Time::min();
+}
+
 /// The common case of hit(): nothing can have happened since the last packet, which went through
 /// hardware.  False, and nothing is done, in any other case.
 inline bool hit_unchanged(Megaflow& flow, Time now) {
-  if (flow.place == FlowPlace::kOffloaded && flow.unreported != kNever && now < flow.refresh_due &&
-      now < flow.idle_due) [[likely]] {
+  if (now < unchanged_until(flow)) [[likely]] {
     flow.last_hit = now;
     ++flow.hits;
     return true;

@@ -1,7 +1,13 @@
+#include "scenarios/schema/detection_keys.h"
+
 #include "detectors/shortterm/lof.h"
-#include "scenarios/schema/scenario_keys.h"
+#include "scenarios/schema/quantity.h"
+#include "scenarios/schema/yaml_edit.h"
+
+#include <fmt/format.h>
 
 #include <chrono>
+#include <string>
 
 namespace bonescan {
 namespace {
@@ -15,10 +21,8 @@ using std::chrono::seconds;
 
 constexpr Range<double> kShare{0.0, 1.0};
 
-void add_probing(ScenarioTable& table) {
-  const auto probing = [](auto member) {
-    return field(&Scenario::pipeline, &PipelineOptions::probing, member);
-  };
+void add_probing(DetectionTable& table) {
+  const auto probing = [](auto member) { return field(&PipelineOptions::probing, member); };
   table.choice<PingListKind>(
       "probing.list",
       {{"full-mesh", PingListKind::kFullMesh}, {"same-rail", PingListKind::kSameRail}},
@@ -46,17 +50,13 @@ void add_probing(ScenarioTable& table) {
               "DSCP of probes; the job's own class shares its queues.");
 }
 
-void add_windows(ScenarioTable& table) {
-  const auto window = [](auto member) {
-    return field(&Scenario::pipeline, &PipelineOptions::window, member);
-  };
-  const auto short_term = [](auto member) {
-    return field(&Scenario::pipeline, &PipelineOptions::short_term, member);
-  };
+void add_windows(DetectionTable& table) {
+  const auto window = [](auto member) { return field(&PipelineOptions::window, member); };
+  const auto short_term = [](auto member) { return field(&PipelineOptions::short_term, member); };
   table.choice<DetectionConfiguration>(
       "detection.configuration",
       {{"bonescan", DetectionConfiguration::kBonescan}, {"paper", DetectionConfiguration::kPaper}},
-      field(&Scenario::pipeline, &PipelineOptions::configuration),
+      field(&PipelineOptions::configuration),
       "`bonescan` is our detector, `paper` is SkeletonHunter as "
       "published.");
   table.duration("detection.window.length",
@@ -88,6 +88,14 @@ void add_windows(ScenarioTable& table) {
                {0.0, 10.0},
                short_term(&ShortTermOptions::distance_floor),
                "Least distance between two windows, in scaled features.");
+  table.choice<FeatureChoice>("detection.short_term.features",
+                              {{"all", FeatureChoice::kAll}, {"median", FeatureChoice::kMedian}},
+                              short_term(&ShortTermOptions::features),
+                              "Compare all seven features of a window, or its median alone.");
+  table.duration("detection.short_term.feature_floor",
+                 {nanoseconds(1), seconds(1)},
+                 short_term(&ShortTermOptions::feature_floor),
+                 "Features below it count as equal to it.");
   table.number("detection.short_term.threshold",
                {1.0, 1000.0},
                short_term(&ShortTermOptions::threshold),
@@ -98,16 +106,10 @@ void add_windows(ScenarioTable& table) {
                "The minimum RTT of an anomalous window exceeds the usual minimum by this factor.");
 }
 
-void add_judgement(ScenarioTable& table) {
-  const auto loss = [](auto member) {
-    return field(&Scenario::pipeline, &PipelineOptions::loss, member);
-  };
-  const auto localize = [](auto member) {
-    return field(&Scenario::pipeline, &PipelineOptions::localize, member);
-  };
-  const auto incident = [](auto member) {
-    return field(&Scenario::pipeline, &PipelineOptions::incident, member);
-  };
+void add_judgement(DetectionTable& table) {
+  const auto loss = [](auto member) { return field(&PipelineOptions::loss, member); };
+  const auto localize = [](auto member) { return field(&PipelineOptions::localize, member); };
+  const auto incident = [](auto member) { return field(&PipelineOptions::incident, member); };
   table.count("detection.loss.consecutive",
               {1, 1000},
               loss(&LossOptions::consecutive),
@@ -150,12 +152,53 @@ void add_judgement(ScenarioTable& table) {
                  "An incident without a symptom for this long, and for one sweep, is closed.");
 }
 
+/// Of two keys that must fit, the one that is in the file; the other is a default.
+std::string given_or(const YamlNode& root, const std::string& path, const std::string& other) {
+  return find_path(root, path) != nullptr ? path : other;
+}
+
 }  // namespace
 
-void add_detection_keys(ScenarioTable& table) {
-  add_probing(table);
-  add_windows(table);
-  add_judgement(table);
+const DetectionTable& detection_table() {
+  static const DetectionTable kTable = [] {
+    DetectionTable table;
+    add_probing(table);
+    add_windows(table);
+    add_judgement(table);
+    return table;
+  }();
+  return kTable;
+}
+
+void apply_configuration(PipelineOptions& pipeline, const YamlNode& root) {
+  if (pipeline.configuration == DetectionConfiguration::kPaper &&
+      find_path(root, "probing.probes_per_visit") == nullptr) {
+    pipeline.probing.probes_per_visit = 1;
+  }
+}
+
+void check_detection(const PipelineOptions& pipeline, const YamlNode& root) {
+  if (pipeline.short_term.neighbours >= pipeline.window.history) {
+    const std::string neighbours = "detection.short_term.neighbours";
+    const std::string path = given_or(root, neighbours, "detection.window.history");
+    raise(locate(root, path),
+          path,
+          {"fewer neighbours than remembered windows",
+           fmt::format("{} neighbours and a history of {}",
+                       pipeline.short_term.neighbours,
+                       pipeline.window.history),
+           fmt::format("lower {} or raise detection.window.history", neighbours)});
+  }
+  if (pipeline.window.length < pipeline.probing.visit) {
+    const std::string path = given_or(root, "probing.visit", "detection.window.length");
+    raise(locate(root, path),
+          path,
+          {"a visit in every window",
+           fmt::format("a visit every {} and windows of {}",
+                       format_duration(pipeline.probing.visit),
+                       format_duration(pipeline.window.length)),
+           "shorten probing.visit or lengthen detection.window.length"});
+  }
 }
 
 }  // namespace bonescan

@@ -9,8 +9,8 @@
 //   table.count("gpus", {1, 1'000'000}, field(&JobOptions::gpus), "GPUs of the job.").required();
 #pragma once
 
-#include "scenarios/schema/load_scenario.h"
 #include "scenarios/schema/quantity.h"
+#include "scenarios/schema/schema_key.h"
 #include "scenarios/schema/yaml_tree.h"
 #include "sim/base/units.h"
 
@@ -250,6 +250,27 @@ class KeyTable final {
     return declaration;
   }
 
+  /// Takes in the keys of a part of T, which `field` finds in it.
+  /// @param section where they stand in the file; empty: at the root
+  template <class Part, class F>
+  void include(const KeyTable<Part>& part, F field, std::string_view section = {}) {
+    const auto moved = [section](SchemaKey key) {
+      key.path = join_path(section, key.path);
+      return key;
+    };
+    for (std::size_t i = 0; i < part.keys_.size(); ++i) {
+      keys_.push_back(moved(part.keys_[i]));
+      children_.emplace_back();
+      for (const SchemaKey& child : part.children_[i]) {
+        children_.back().push_back(moved(child));
+      }
+      readers_.push_back([reader = part.readers_[i], field](
+                             const YamlNode& node, std::string_view path, T& object) {
+        reader(node, path, field(object));
+      });
+    }
+  }
+
   /// Reads a map into `object`; fields whose key is absent keep their value.
   /// @throws ConfigError
   void read(const YamlNode& map, std::string_view base, T& object) const {
@@ -273,6 +294,9 @@ class KeyTable final {
   }
 
  private:
+  template <class Whole>
+  friend class KeyTable;
+
   using Reader = std::function<void(const YamlNode&, std::string_view path, T&)>;
 
   Declaration add(SchemaKey key, Reader reader) {

@@ -1,38 +1,21 @@
 #include "scenarios/schema/load_scenario.h"
 
+#include "scenarios/schema/config_file.h"
+#include "scenarios/schema/detection_keys.h"
 #include "scenarios/schema/fault_resolver.h"
 #include "scenarios/schema/scenario_checks.h"
 #include "scenarios/schema/scenario_keys.h"
 #include "scenarios/schema/yaml_edit.h"
-#include "scenarios/schema/yaml_prescan.h"
 #include "scenarios/schema/yaml_tree.h"
 #include "sim/base/fingerprint.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 namespace bonescan {
 namespace {
 
 constexpr std::string_view kIncludePath = "confounders.file";
-
-/// At most one byte more than a scenario may have.
-std::string read_file(const std::string& file, const Position& wanted_at, std::string_view path) {
-  std::error_code ignored;
-  std::ifstream stream(file, std::ios::binary);
-  std::string text(kMaxScenarioBytes + 1, '\0');
-  if (!stream || std::filesystem::is_directory(file, ignored)) {
-    raise(wanted_at,
-          path,
-          {"a readable file", in_quotes(file), "check the name and the permissions"});
-  }
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  return text;
-}
 
 /// Replaces `confounders: {file: ...}` by what is in that file.
 /// @returns whether there was one
@@ -45,7 +28,7 @@ bool include_confounders(YamlNode& root, const std::string& file) {
   const Position at = include->value.at;
   const std::string name = read_text(include->value, kIncludePath, {1, 1000});
   const std::string resolved = (std::filesystem::path(file).parent_path() / name).string();
-  const std::string text = read_file(resolved, at, kIncludePath);
+  const std::string text = read_config_file(resolved, at, kIncludePath);
   YamlNode included = parse_yaml_tree(text, std::make_shared<const std::string>(resolved));
   if (const YamlEntry* nested = included.find("file")) {
     raise(nested->at, kIncludePath, {"no further file", "one", "list the keys here"});
@@ -55,16 +38,6 @@ bool include_confounders(YamlNode& root, const std::string& file) {
   merge_maps(included, beside);
   beside = std::move(included);
   return true;
-}
-
-/// What a configuration implies for keys that are not in the file.
-void apply_configuration(ScenarioDraft& draft, const YamlNode& root) {
-  PipelineOptions& pipeline = draft.pipeline;
-  if (pipeline.configuration == DetectionConfiguration::kPaper &&
-      find_path(root, "probing.probes_per_visit") == nullptr) {
-    pipeline.probing.probes_per_visit = 1;
-  }
-  pipeline.seed = draft.seed;
 }
 
 }  // namespace
@@ -79,7 +52,10 @@ Scenario parse_scenario(std::string_view text,
   const bool included = include_confounders(root, file);
   ScenarioDraft draft;
   scenario_table().read(root, "", draft);
-  apply_configuration(draft, root);
+  apply_configuration(draft.pipeline, root);
+  // An operator knows how his bridges are set.
+  draft.pipeline.localize.max_idle = draft.overlay.max_idle;
+  draft.pipeline.seed = draft.seed;
   check_scenario(draft, root);
   draft.faults = resolve_faults(draft.fault_drafts, Fabric(draft.fabric), draft.duration, root);
   // A text that stands alone: what was set or included is part of it, and of its hash.
@@ -91,8 +67,7 @@ Scenario parse_scenario(std::string_view text,
 }
 
 Scenario load_scenario(const std::string& file, std::span<const std::string> settings) {
-  const Position nowhere{std::make_shared<const std::string>(file), 0, 0};
-  return parse_scenario(read_file(file, nowhere, kWholeFile), file, settings);
+  return parse_scenario(read_config_file(file), file, settings);
 }
 
 std::vector<SchemaKey> schema_keys() {

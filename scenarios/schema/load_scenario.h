@@ -2,19 +2,14 @@
 #pragma once
 
 #include "scenarios/schema/scenario.h"
+#include "scenarios/schema/schema_key.h"
 
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bonescan {
-
-/// what() is "file:line:col: path.to.key: expected ...; found ...; hint".
-class ConfigError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Reads, checks and resolves one scenario file.
 /// @param settings "path.to.key=value" as given by --set; applied before checking, in order
@@ -26,15 +21,6 @@ Scenario load_scenario(const std::string& file, std::span<const std::string> set
 Scenario parse_scenario(std::string_view text,
                         const std::string& file,
                         std::span<const std::string> settings = {});
-
-/// One key of the schema, for SCHEMA.md and the test that compares them.
-struct SchemaKey {
-  std::string path;      ///< "fabric.segments", "faults[].at"
-  std::string type;      ///< "count", "duration", "ratio", "rate", "text", "one of a | b", ...
-  std::string fallback;  ///< default as it would be written, "required" if there is none
-  std::string range;     ///< "1 .. 64", empty if any
-  std::string meaning;
-};
 
 /// Every key that the loader accepts, in the order of the file.
 std::vector<SchemaKey> schema_keys();

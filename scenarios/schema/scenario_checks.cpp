@@ -1,5 +1,6 @@
 #include "scenarios/schema/scenario_checks.h"
 
+#include "scenarios/schema/detection_keys.h"
 #include "scenarios/schema/quantity.h"
 #include "scenarios/schema/yaml_edit.h"
 
@@ -23,7 +24,7 @@ class ScenarioChecker final {
       check_room(scenario_.jobs[i], path);
       check_start(scenario_.jobs[i], path);
     }
-    check_detection();
+    check_detection(scenario_.pipeline, root_);
   }
 
  private:
@@ -85,32 +86,6 @@ class ScenarioChecker final {
                             format_duration(scenario_.duration)),
                 format_duration(job.start),
                 "let the job start earlier, or raise duration"});
-    }
-  }
-
-  /// Of two keys that must fit, the one that is in the file; the other is a default.
-  bool is_given(const std::string& path) const { return find_path(root_, path) != nullptr; }
-
-  void check_detection() const {
-    const PipelineOptions& pipeline = scenario_.pipeline;
-    const std::string neighbours = "detection.short_term.neighbours";
-    if (pipeline.short_term.neighbours >= pipeline.window.history) {
-      const std::string found = fmt::format("{} neighbours and a history of {}",
-                                            pipeline.short_term.neighbours,
-                                            pipeline.window.history);
-      complain(is_given(neighbours) ? neighbours : "detection.window.history",
-               {"fewer neighbours than remembered windows",
-                found,
-                fmt::format("lower {} or raise detection.window.history", neighbours)});
-    }
-    const std::string visit = "probing.visit";
-    if (pipeline.window.length < pipeline.probing.visit) {
-      complain(is_given(visit) ? visit : "detection.window.length",
-               {"a visit in every window",
-                fmt::format("a visit every {} and windows of {}",
-                            format_duration(pipeline.probing.visit),
-                            format_duration(pipeline.window.length)),
-                "shorten probing.visit or lengthen detection.window.length"});
     }
   }
 

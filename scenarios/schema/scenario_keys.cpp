@@ -1,6 +1,7 @@
 #include "scenarios/schema/scenario_keys.h"
 
 #include "faults/fault_spec.h"
+#include "scenarios/schema/detection_keys.h"
 
 #include <chrono>
 #include <limits>
@@ -250,7 +251,7 @@ ScenarioTable make_scenario_table() {
             field(&Scenario::jobs),
             "Training jobs, placed on the hosts in this order.")
       .required();
-  add_detection_keys(table);
+  table.include(detection_table(), field(&Scenario::pipeline));
   add_confounders(table);
   table.list("faults",
              {0, 1000},

@@ -43,9 +43,6 @@ using ScenarioTable = KeyTable<ScenarioDraft>;
 
 const ScenarioTable& scenario_table();
 
-/// The part of it below `probing` and `detection`.
-void add_detection_keys(ScenarioTable& table);
-
 /// The part of it below `faults[]`.
 KeyTable<FaultDraft> fault_table();
 

@@ -2,6 +2,7 @@
 
 #include "faults/fault_spec.h"
 #include "scenarios/schema/effect_info.h"
+#include "scenarios/schema/key_markdown.h"
 #include "scenarios/schema/load_scenario.h"
 
 #include <fmt/format.h>
@@ -70,15 +71,6 @@ Rules:
     R"(R rail, A aggregation switch, all from 0; a `link(...)` stands in quotes within `{ }` |
 )";
 
-/// Table cells may not hold a bare bar.
-std::string cell(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    result += c == '|' ? "\\|" : std::string(1, c);
-  }
-  return result;
-}
-
 std::string_view section_of(std::string_view path) {
   const std::size_t end = path.find_first_of(".[");
   if (end != std::string_view::npos) {
@@ -88,19 +80,14 @@ std::string_view section_of(std::string_view path) {
   return is_list ? path : std::string_view();
 }
 
-std::string key_rows(const Section& section, const std::vector<SchemaKey>& keys) {
-  std::string rows = "| Key | Type | Default | Range | Meaning |\n|---|---|---|---|---|\n";
+std::vector<SchemaKey> keys_in(const Section& section, const std::vector<SchemaKey>& keys) {
+  std::vector<SchemaKey> found;
   for (const SchemaKey& key : keys) {
     if (section_of(key.path) == section.prefix) {
-      rows += fmt::format("| `{}` | {} | {} | {} | {} |\n",
-                          key.path,
-                          cell(key.type),
-                          cell(key.fallback),
-                          cell(key.range),
-                          cell(key.meaning));
+      found.push_back(key);
     }
   }
-  return rows;
+  return found;
 }
 
 /// "`a`, `b`", or a dash.
@@ -120,7 +107,7 @@ std::string kind_table() {
                         info.name,
                         example_of(info.on),
                         code_list(info.keys),
-                        cell(info.meaning));
+                        markdown_cell(info.meaning));
   }
   return rows +
          "\nFor the overlay kinds `on` is the RNIC whose virtual function the rule serves.\n";
@@ -140,7 +127,7 @@ std::string effect_rows() {
                         on,
                         code_list(info.required),
                         code_list(info.optional),
-                        cell(info.meaning));
+                        markdown_cell(info.meaning));
   }
   return rows;
 }
@@ -152,7 +139,7 @@ std::string schema_markdown() {
   std::string document(kIntroduction);
   for (const Section& section : kSections) {
     document += fmt::format("\n## {}\n\n{}\n\n", section.title, section.text);
-    document += key_rows(section, keys);
+    document += markdown_key_table(keys_in(section, keys));
   }
   return document + kind_table() + effect_rows();
 }

@@ -1,6 +1,6 @@
 #include "scenarios/schema/source_error.h"
 
-#include "scenarios/schema/load_scenario.h"
+#include "scenarios/schema/schema_key.h"
 
 #include <fmt/format.h>
 

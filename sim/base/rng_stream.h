@@ -14,21 +14,24 @@ namespace bonescan {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
+// Constants of Philox4x32-10 @paper Salmon et al., table 2
+constexpr std::uint64_t kPhiloxMul0 = 0xD2511F53;
+constexpr std::uint64_t kPhiloxMul1 = 0xCD9E8D57;
+constexpr std::uint32_t kPhiloxWeyl0 = 0x9E3779B9;
+constexpr std::uint32_t kPhiloxWeyl1 = 0xBB67AE85;
+constexpr int kPhiloxRounds = 10;
+
 /// The bijection: 10 rounds of multiply, swap, and xor with a Weyl-bumped key.
 constexpr PhiloxCounter philox4x32_10(PhiloxCounter counter, PhiloxKey key) {
-  constexpr std::uint64_t kMul0 = 0xD2511F53;
-  constexpr std::uint64_t kMul1 = 0xCD9E8D57;
-  constexpr std::uint32_t kWeyl0 = 0x9E3779B9;
-  constexpr std::uint32_t kWeyl1 = 0xBB67AE85;
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t p0 = kMul0 * counter[0];
-    const std::uint64_t p1 = kMul1 * counter[2];
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    const std::uint64_t p0 = kPhiloxMul0 * counter[0];
+    const std::uint64_t p1 = kPhiloxMul1 * counter[2];
     counter = {static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ key[0],
                static_cast<std::uint32_t>(p1),
                static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ key[1],
                static_cast<std::uint32_t>(p0)};
-    key[0] += kWeyl0;
-    key[1] += kWeyl1;
+    key[0] += kPhiloxWeyl0;
+    key[1] += kPhiloxWeyl1;
   }
   return counter;
 }
@@ -63,12 +66,15 @@ class RngStream {
         purpose_(static_cast<std::uint32_t>(purpose)),
         entity_(entity) {}
 
-  /// The 128 bits of row `n`, as four words.
-  constexpr PhiloxCounter block(std::uint64_t n) const {
-    return philox4x32_10(
-        {static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(n >> 32), entity_, purpose_},
-        key_);
+  constexpr PhiloxKey key() const { return key_; }
+
+  /// What Philox turns into row `n`.
+  constexpr PhiloxCounter counter(std::uint64_t n) const {
+    return {static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(n >> 32), entity_, purpose_};
   }
+
+  /// The 128 bits of row `n`, as four words.
+  constexpr PhiloxCounter block(std::uint64_t n) const { return philox4x32_10(counter(n), key_); }
 
   /// The low 64 bits of row `n`.
   constexpr std::uint64_t at(std::uint64_t n) const {

@@ -1,5 +1,7 @@
 #include "sim/base/rng_stream.h"
 
+#include "sim/base/philox_batch.h"
+
 #include <Random123/philox.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -96,6 +98,21 @@ TEST(RngStream, UniformsAreNeverZeroOrOne) {
 }
 
 // Mean and correlation of neighbouring rows and entities within five standard errors.
+// The batch is the same bijection: every count around the width of the registers, both halves of
+// the row number.
+TEST(RngStream, DrawsSeveralRowsAtOnceAsOneByOne) {
+  const RngStream stream(0xFEDCBA9876543210, Purpose::kTest, 0x89ABCDEF);
+  constexpr std::uint64_t kFirst = 0xFFFFFFFF00000000;
+  constexpr std::uint64_t kStep = 0x123456789ABCDEF1;
+  for (std::size_t count = 0; count <= 37; ++count) {
+    std::vector<PhiloxCounter> drawn(count);
+    draw_rows(stream, kFirst, kStep, drawn);
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(drawn[i], stream.block(kFirst + i * kStep)) << "row " << i << " of " << count;
+    }
+  }
+}
+
 TEST(RngStream, NeighbouringStreamsAreUncorrelated) {
   constexpr int kRows = 100'000;
   const RngStream a(42, Purpose::kTest, 0);

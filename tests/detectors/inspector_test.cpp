@@ -61,7 +61,7 @@ TEST_F(InspectorTest, NamesTheEndThatDisagreesAndSparesTheOther) {
   ASSERT_TRUE(finding.has_value());
   EXPECT_TRUE(finding->mismatch);
   EXPECT_EQ(finding->at, EndpointId(0));
-  EXPECT_EQ(finding->rnic, world_.rnic(EndpointId(0)));
+  EXPECT_EQ(finding->culprit, world_.rnic(EndpointId(0)));
   EXPECT_THAT(world_.dumped, SizeIs(1));
 }
 

@@ -72,6 +72,18 @@ TEST_F(OverlayStage, AWalkWithoutCulpritBlamesTheLastPlaceReached) {
   EXPECT_THAT(nowhere.text, HasSubstr("after 0 hops at an unknown place"));
 }
 
+TEST_F(OverlayStage, HalfAChainInViewIsNeitherClearNorBroken) {
+  OverlayWalk walk = delivered(2);
+  walk.end = WalkEnd::kOutOfView;
+  walk.reason = "host-1.02 cannot be asked";
+  const OverlayFinding finding = interpret_walk(walk, "request", components_);
+  EXPECT_FALSE(finding.clear);
+  EXPECT_FALSE(finding.broken);
+  EXPECT_FALSE(finding.available);
+  EXPECT_FALSE(finding.culprit.valid());
+  EXPECT_THAT(finding.text, HasSubstr("well for 2 hops, then leaves the view (host-1.02"));
+}
+
 TEST_F(OverlayStage, JudgesBothWaysTogether) {
   const Expected<OverlayWalk> good = delivered(6);
   const Expected<OverlayWalk> bad = broken(WalkEnd::kNoNextHop, 2);

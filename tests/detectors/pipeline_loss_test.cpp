@@ -244,6 +244,31 @@ TEST(PipelineLoss, NeverTakesALocalErrorForLoss) {
   EXPECT_GT(errors, 500u);
 }
 
+// Connections to the old address are cut off, though every probe finds the new one.
+TEST(PipelineLoss, ReportsAChangedGidThatNoProbeNotices) {
+  PipelineBench bench(4);
+  bench.options.incident.close_after = std::chrono::seconds(10);
+  bench.at(20, [&] {
+    bench.world.events.push_back({at_s(21),
+                                  EndpointId(2),
+                                  MembershipKind::kAddressChanged,
+                                  "::ffff:1.1.1.1 -> ::ffff:2.2.2.2"});
+  });
+  bench.world.effects.push_back(
+      {.from = at_s(22), .to = at_s(24), .hits = to_endpoint(EndpointId(2)), .lose_one_in = 1});
+  bench.run(90);
+  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  ASSERT_THAT(bench.incidents(), SizeIs(1));
+  const Incident& incident = bench.incidents().front();
+  EXPECT_EQ(incident.kind, "gid-change");
+  EXPECT_EQ(incident.layer, Layer::kRnic);
+  EXPECT_EQ(incident.opened, at_s(21));
+  EXPECT_EQ(incident.candidates.at(0).component, bench.world.rnic(EndpointId(2)));
+  EXPECT_THAT(incident.evidence.front().text, testing::HasSubstr("-> ::ffff:2.2.2.2"));
+  EXPECT_THAT(incident.pairs, testing::Not(SizeIs(0)));
+  EXPECT_TRUE(incident.closed.has_value());
+}
+
 // A cold probe is left out of latency only: here every probe is cold.
 TEST(PipelineLoss, CountsAColdProbeForLoss) {
   PipelineBench bench(12);  // A sweep of 11 s: every visit finds its flows evicted.

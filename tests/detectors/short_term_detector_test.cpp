@@ -36,12 +36,20 @@ double spiky_us(PairId pair, double u, double v) {
   return healthy_us(pair, u, v) + queue_us;
 }
 
+constexpr double kMillisecondUs = 1e3;
+
+// Tails of a machine that is not alone: the median stays, everything above it jumps about.
+double noisy_host_us(PairId /*pair*/, double u, double v) {
+  return 200.0 + 100.0 * u + (v < 0.3 ? 10.0 * kMillisecondUs * u : 0.0);
+}
+
 // Pairs 0 .. n - 1, each with 30 probes per window.
 class Fleet {
  public:
   explicit Fleet(std::uint32_t pairs,
-                 DetectionConfiguration configuration = DetectionConfiguration::kBonescan)
-      : pairs_(pairs), detector_(WindowOptions{}, ShortTermOptions{}, configuration) {
+                 DetectionConfiguration configuration = DetectionConfiguration::kBonescan,
+                 const ShortTermOptions& options = {})
+      : pairs_(pairs), detector_(WindowOptions{}, options, configuration) {
     detector_.resize(pairs);
   }
 
@@ -137,6 +145,25 @@ TEST(ShortTermDetector, FindsASlowPathInItsFirstWindowAndKeepsIt) {
   EXPECT_EQ(fleet.result(5).kind, VerdictKind::kHealthy);
   fleet.step(fault);
   EXPECT_EQ(fleet.result(5).kind, VerdictKind::kAnomalous);
+}
+
+// The profile for hosts whose tails say nothing: medians above a floor.
+TEST(ShortTermDetector, WithMediansAndAFloorSeesTheStepAndNotTheHost) {
+  const ShortTermOptions options{.features = FeatureChoice::kMedian,
+                                 .feature_floor = std::chrono::milliseconds(1),
+                                 .minimum_factor = 3.0};
+  Fleet fleet(8, DetectionConfiguration::kBonescan, options);
+  fleet.steps(12, noisy_host_us);
+  for (int w = 0; w < 50; ++w) {
+    fleet.step(noisy_host_us);
+    EXPECT_EQ(fleet.count(VerdictKind::kHealthy), 8U) << "window " << w;
+  }
+  fleet.step([](PairId pair, double u, double v) {
+    return noisy_host_us(pair, u, v) + (pair == PairId(5) ? 5.0 * kMillisecondUs : 0.0);
+  });
+  EXPECT_EQ(fleet.count(VerdictKind::kAnomalous), 1U);
+  EXPECT_EQ(fleet.result(5).kind, VerdictKind::kAnomalous);
+  EXPECT_NEAR(fleet.result(5).factor, 5.3, 0.3);
 }
 
 TEST(ShortTermDetector, CallsALastingLevelNormalAfterTheTimeout) {

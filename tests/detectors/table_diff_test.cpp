@@ -39,6 +39,27 @@ FlowTableRow software_row(const FlowEntry& datapath) {
   return made;
 }
 
+TEST(TableDiff, NamesAForeignEntryThatComesFirst) {
+  FlowTableRow shadowed = row("output:vf0", entry("output:vf0"), entry("output:vf0"));
+  shadowed.shadow = {.present = true, .actions = "drop", .packets = 12, .used = {}};
+  shadowed.shadow_match = "pref 1 udp dst_port 4791";
+  const RowDiff diff = compare(shadowed);
+  EXPECT_EQ(to_string(diff.finding), "shadowed");
+  EXPECT_NE(diff.text.find("pref 1 udp dst_port 4791 comes before"), std::string::npos)
+      << diff.text;
+  shadowed.shadow.actions = "output:vf0";
+  EXPECT_EQ(to_string(compare(shadowed).finding), "matches");
+}
+
+TEST(TableDiff, BlamesTheBridgeWhereTheFlowIsInSoftware) {
+  FlowTableRow altered = row("output:vf0", entry("drop"), {});
+  altered.hardware_expected = false;
+  const TableDiff diff =
+      summarize({.rnic = ComponentId(4), .bridge = ComponentId(5), .rows = {altered}});
+  EXPECT_EQ(to_string(diff.strongest), "altered-action");
+  EXPECT_EQ(diff.culprit, ComponentId(5));
+}
+
 TEST(NormalizedActions, ComparesWhatMatters) {
   struct Case {
     const char* name;
@@ -192,14 +213,45 @@ TEST(Summarize, NamesTheStrongestRow) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    const RnicDiff diff = summarize({ComponentId(4), c.rows});
-    EXPECT_EQ(diff.rnic, ComponentId(4));
+    const TableDiff diff =
+        summarize({.rnic = ComponentId(4), .bridge = ComponentId(5), .rows = c.rows});
+    EXPECT_EQ(diff.culprit, ComponentId(4));
     EXPECT_EQ(diff.mismatch, c.mismatch);
     EXPECT_EQ(diff.clear, c.clear);
     EXPECT_EQ(to_string(diff.strongest), to_string(c.strongest));
     EXPECT_EQ(diff.rows.size(), c.rows.size());
     EXPECT_THAT(diff.text, HasSubstr(c.text));
   }
+}
+
+TEST(CompareCounters, ConvictsAnEntryOnlyByTwoReadingsUnderTraffic) {
+  struct Case {
+    const char* name;
+    CounterReads reads;
+    RowFinding finding;
+  };
+
+  const Case cases[] = {
+      {"counts on", {.entry_before = 9, .entry_now = 19, .unaccounted = 100}, RowFinding::kMatches},
+      {"no traffic", {.entry_before = 9, .entry_now = 9, .unaccounted = 0}, RowFinding::kMatches},
+      {"lag", {.entry_before = 9, .entry_now = 9, .unaccounted = 4}, RowFinding::kMatches},
+      {"started anew",
+       {.entry_before = 9, .entry_now = 1, .unaccounted = 50},
+       RowFinding::kMatches},
+      {"stands still",
+       {.entry_before = 9, .entry_now = 9, .unaccounted = 5},
+       RowFinding::kStandsStill},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    const RowDiff diff = compare_counters(software_row(entry(kActions)), c.reads);
+    EXPECT_EQ(diff.finding, c.finding);
+  }
+  const RowDiff diff = compare_counters(row(kActions, absent(), entry(kActions)),
+                                        {.entry_before = 9, .entry_now = 9, .unaccounted = 50});
+  EXPECT_THAT(diff.text, HasSubstr("OpenFlow counted 50 packets that no entry did"));
+  EXPECT_EQ(diff.owner, TableOwner::kEswitch);
+  EXPECT_TRUE(is_mismatch(diff.finding));
 }
 
 }  // namespace

@@ -103,10 +103,32 @@ TEST(ProbeBlock, StoresARegularSpacingOnce) {
   EXPECT_EQ(other.seal().size() - one.seal().size(), regular.rtt_ns.size() * 4);
 }
 
+TEST(ProbeBlock, KeepsWhoseClockAndBothDelaysWhereTheyAreKnown) {
+  ProbeBatch plain = samples::batch(1, 50, false);
+  ProbeBatch timed = plain;
+  timed.visits[7].clock = TimestampSource::kDevice;
+  timed.visits[7].prober_delay_ns = 1'200;
+  timed.visits[7].responder_delay_ns = 2'300;
+  ProbeBlock one;
+  one.add(fakes::at_s(1), plain);
+  ProbeBlock other;
+  other.add(fakes::at_s(1), timed);
+  const auto blob = other.seal();
+  EXPECT_EQ(blob.size() - one.seal().size(), timed.visits.size() * 9);
+  std::vector<ObservedRound> rounds;
+  ASSERT_TRUE(decode_probes(blob, rounds));
+  const std::vector<Visit>& visits = rounds.at(0).batch.visits;
+  EXPECT_EQ(visits[7].clock, TimestampSource::kDevice);
+  EXPECT_EQ(visits[7].prober_delay_ns, 1'200U);
+  EXPECT_EQ(visits[7].responder_delay_ns, 2'300U);
+  EXPECT_EQ(visits[6].clock, TimestampSource::kModel);
+  EXPECT_EQ(visits[6].responder_delay_ns, kUnknownDelay);
+}
+
 TEST(ProbeBlock, CountsOutcomesApart) {
   ProbeBatch batch;
   batch.visits = {{PairId(0), fakes::at_s(1), 0, 1, 64, 0, 4}};
-  batch.rtt_ns = {16'000, kLostRtt, kLocalErrorRtt, kLostRtt};
+  batch.rtt_ns = {16'000, kLostRtt, local_error_rtt(LocalError::kNoRoute), kLostRtt};
   batch.sent_after_ns = {0, 1, 2, 3};
   ProbeBlock block;
   block.add(fakes::at_s(2), batch);
@@ -202,8 +224,8 @@ TEST(BlobFuzz, ResealedDamageNeverReadsOutOfBounds) {
 TEST(AnswerCodec, RefusesComponentsThatAreNotInTheTable) {
   const std::vector<std::byte> blob = dump_blob();
   Expected<FlowTableDump> answer = FlowTableDump{};
-  EXPECT_TRUE(decode_answer(blob, sample_dump().rnic.index() + 1, answer));
-  EXPECT_FALSE(decode_answer(blob, sample_dump().rnic.index(), answer));
+  EXPECT_TRUE(decode_answer(blob, sample_dump().bridge.index() + 1, answer));
+  EXPECT_FALSE(decode_answer(blob, sample_dump().bridge.index(), answer));
 }
 
 TEST(AnswerCodec, KeepsErrors) {

@@ -169,7 +169,7 @@ TEST(RunLog, RefusesWhatItDoesNotKnow) {
   execute(other, "CREATE TABLE run (id INTEGER)");
   const std::string newer = directory.file("newer.sqlite");
   write_window(*create(newer), 1);
-  execute(newer, "PRAGMA user_version = 2");
+  execute(newer, "PRAGMA user_version = 3");
   const std::string empty = directory.file("empty");
   std::ofstream(empty).flush();
   const struct {
@@ -182,7 +182,7 @@ TEST(RunLog, RefusesWhatItDoesNotKnow) {
       {"text", text, ErrorCode::kInvalid, "not a run log"},
       {"empty", empty, ErrorCode::kInvalid, "not a run log"},
       {"another database", other, ErrorCode::kInvalid, "not a run log"},
-      {"newer", newer, ErrorCode::kInvalid, "schema version 2, this program reads version 1"},
+      {"newer", newer, ErrorCode::kInvalid, "schema version 3, this program reads version 2"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);

@@ -92,6 +92,18 @@ TEST(PingLists, AreSymmetricAndHoldNoDoubles) {
   }
 }
 
+TEST(PingLists, AreEmptyForEndpointsThatOnlyAnswer) {
+  EndpointDirectory directory = one_task(3, 2);
+  for (Endpoint& endpoint : directory) {
+    endpoint.local = endpoint.host == "host-1";
+  }
+  const PingLists lists = same_rail_targets(directory, 1);
+  for (std::uint32_t i = 0; i < directory.size(); ++i) {
+    const bool local = directory[EndpointId(i)].local;
+    EXPECT_EQ(lists[i].size(), local ? 2U : 0U) << directory[EndpointId(i)].name;
+  }
+}
+
 TEST(PingLists, FollowFromTheSeedAndDifferBetweenSeeds) {
   const EndpointDirectory directory = one_task(16, 2);
   EXPECT_EQ(same_rail_targets(directory, 7), same_rail_targets(directory, 7));

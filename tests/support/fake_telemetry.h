@@ -136,7 +136,7 @@ class FakeTelemetry final : private Probes,
   }
 
   FlowTableDump healthy_dump(EndpointId at, std::span<const FlowKey> flows) {
-    FlowTableDump dump{.rnic = rnic(at), .rows = {}};
+    FlowTableDump dump{.rnic = rnic(at), .bridge = bridge(at), .rows = {}};
     for (const FlowKey& flow : flows) {
       const bool leaves = flow.source == at;
       const std::string actions = leaves ? "encap(vni=100),output:uplink" : "decap,output:vf0";
@@ -147,7 +147,9 @@ class FakeTelemetry final : private Probes,
                            .expected_actions = actions,
                            .hardware_expected = true,
                            .datapath = entry,
-                           .eswitch = entry});
+                           .eswitch = entry,
+                           .shadow = {},
+                           .shadow_match = {}});
     }
     return dump;
   }

@@ -64,12 +64,13 @@ const std::vector<std::string_view> kNumerics = {"skeleton",
 
 const std::vector<std::string_view> kRealWorld = {"detectors/backend_verbs",
                                                   "detectors/backend_ovs",
+                                                  "detectors/backend_peers",
                                                   "detectors/backend_trace",
                                                   "tools",
                                                   "tests"};
 
 struct LibraryRule {
-  std::string_view header;  ///< whole, or a prefix that ends in a slash
+  std::string_view header;  ///< whole, or a prefix that ends in a slash or a star
   std::vector<std::string_view> folders;
 };
 
@@ -88,7 +89,9 @@ const std::vector<LibraryRule>& library_table() {
       {"fftw3.h", with(kNumerics, {"tools", "tests"})},
       {"sqlite3.h", {"detectors/run_log", "tools", "tests"}},
       {"yaml-cpp/", {"scenarios/schema", "tools", "tests"}},
-      {"nlohmann/", {"tools", "tests"}},
+      {"nlohmann/", {"detectors/backend_peers", "detectors/backend_ovs", "tools", "tests"}},
+      {"boost/asio*", kRealWorld},
+      {"boost/beast*", {"tools", "tests"}},
       {"CLI/", {"tools", "tests"}},
       {"gtest/", {"tests"}},
       {"gmock/", {"tests"}},
@@ -102,6 +105,7 @@ const std::vector<LibraryRule>& library_table() {
       {"unistd.h", with(kRealWorld, {"detectors/run_log"})},
       {"fcntl.h", with(kRealWorld, {"detectors/run_log"})},
       {"emmintrin.h", {"detectors/shortterm"}},
+      {"immintrin.h", {"sim/base"}},
       {"thread", kThreads},
       {"mutex", kThreads},
       {"atomic", kThreads},
@@ -122,6 +126,10 @@ bool is_open_to_all(std::string_view included) {
 }
 
 bool matches(const LibraryRule& rule, std::string_view included) {
+  if (rule.header.back() == '*') {
+    return included.substr(0, rule.header.size() - 1) ==
+           rule.header.substr(0, rule.header.size() - 1);
+  }
   return rule.header.back() == '/' ? included.substr(0, rule.header.size()) == rule.header
                                    : included == rule.header;
 }
@@ -195,7 +203,8 @@ const std::vector<Layer>& layer_table() {
       {"detectors/pipeline", with(kCore, {"skeleton"}), {}},
       {"detectors/run_log", kSeam, {}},
       {"detectors/backend_replay", kBackend, {}},
-      {"detectors/backend_verbs", kBackend, {}},
+      {"detectors/backend_peers", kBackend, {}},
+      {"detectors/backend_verbs", with(kBackend, {"detectors/backend_peers"}), {}},
       {"detectors/backend_ovs", kBackend, {}},
       {"detectors/backend_trace", kBackend, {}},
       {"model", {"sim/base", "sim/engine"}, {}},
