@@ -18,6 +18,8 @@ run_packages=(
   libboost-dev libfmt-dev libexpected-dev
   # the run file
   libsqlite3-dev
+  # RDMA devices: the library, and the drivers' halves that it loads
+  libibverbs-dev ibverbs-providers
   # scenarios, reports, command line
   libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
 )

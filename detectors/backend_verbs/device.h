@@ -63,7 +63,7 @@ enum class SourcePortRule : std::uint8_t {
 struct DeviceInfo {
   std::string name;
   std::string driver;  ///< "mlx5_core", "rdma_rxe"; empty if unknown
-  DeviceClock clock;
+  DeviceClock clock{};
   std::string clock_reason;  ///< why the clock is the host's; empty if it is not
   SourcePortRule port_rule = SourcePortRule::kUnknown;
 };
@@ -130,7 +130,7 @@ struct Completion {
   std::uint32_t bytes = 0;  ///< received, GRH included
   std::uint32_t source_qpn = 0;
   std::uint64_t stamp = 0;  ///< of the device's clock; host ns where that is the host's
-  Time seen;                ///< when the host took it from the queue
+  Time seen{};              ///< when the host took it from the queue
 };
 
 class Queues {

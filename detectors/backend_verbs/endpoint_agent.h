@@ -31,14 +31,14 @@ struct EndpointOptions {
   std::string name;    ///< unique among all agents: it is what datagrams carry
   std::string device;  ///< "mlx5_3"
   std::uint8_t port = 1;
-  GidWish gid;
+  GidWish gid{};
   std::uint16_t queue_pairs = 8;
   std::uint32_t q_key = 0x626F6E65;  ///< below 2^31, as unprivileged ones must be
   std::uint64_t first_epoch = 1;     ///< must grow from one start of the agent to the next
   std::uint8_t service_level = 0;
   std::uint16_t max_payload_bytes = 1024;
   std::uint16_t receives_per_queue_pair = 32;
-  ProberOptions prober;  ///< self and buffer_bytes are filled in
+  ProberOptions prober{};  ///< self and buffer_bytes are filled in
   std::uint16_t responder_buffers = 32;
   Duration recheck = std::chrono::seconds(2);
   Duration retry = std::chrono::milliseconds(250);

@@ -24,10 +24,10 @@ enum class GidFamily : std::uint8_t {
 
 /// All that is given must hold.
 struct GidWish {
-  std::optional<std::uint32_t> index;
+  std::optional<std::uint32_t> index = std::nullopt;
   GidType type = GidType::kRoceV2;
   GidFamily family = GidFamily::kAny;
-  std::optional<GidBytes> address;
+  std::optional<GidBytes> address = std::nullopt;
 };
 
 bool is_ipv4(const GidBytes& gid);

@@ -11,7 +11,7 @@ namespace bonescan::verbs {
 struct Link {
   Queues* queues = nullptr;
   LocalError down = LocalError::kNoDevice;  ///< why a probe cannot be sent, if queues is null
-  DeviceClock clock;
+  DeviceClock clock{};
   bool flow_labels = false;  ///< they decide paths, or may
   std::uint64_t epoch = 0;
   std::uint32_t q_key = 0;

@@ -22,11 +22,11 @@
 namespace bonescan::verbs {
 
 struct ProbeStamps {
-  Time posted;                                      ///< T1
-  Time handled;                                     ///< T6
-  std::optional<std::uint64_t> sent;                ///< T2, device clocks only
-  std::uint64_t received = 0;                       ///< T5, device clocks only
-  std::optional<std::uint64_t> responder_delay_ns;  ///< T4 - T3
+  Time posted{};                                                   ///< T1
+  Time handled{};                                                  ///< T6
+  std::optional<std::uint64_t> sent = std::nullopt;                ///< T2, device clocks only
+  std::uint64_t received = 0;                                      ///< T5, device clocks only
+  std::optional<std::uint64_t> responder_delay_ns = std::nullopt;  ///< T4 - T3
 };
 
 struct RoundTrip {

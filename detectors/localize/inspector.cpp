@@ -20,10 +20,12 @@ std::optional<TableFinding> Inspector::tables(const FlowKey& flow, Time now) {
   }
   const std::array<FlowKey, 2> flows = {flow, flow.reversed()};
   TableFinding finding;
+  bool pending = false;
   for (const EndpointId end : {flow.source, flow.target}) {
     --dumps_left_;
     const auto dump = telemetry_.tables.dump(end, flows, now);
     if (!dump) {
+      pending = pending || dump.error().code == ErrorCode::kPending;
       finding.text += telemetry_.endpoints[end].name + ": no dump (" + dump.error().detail + "). ";
       continue;
     }
@@ -38,6 +40,8 @@ std::optional<TableFinding> Inspector::tables(const FlowKey& flow, Time now) {
     }
     finding.text += diff.text + " ";
   }
+  // One end is no answer while the other's is on its way.
+  finding.available = finding.available && !pending;
   return finding;
 }
 

@@ -17,7 +17,7 @@ namespace bonescan {
 /// What the tables at both ends of a flow say.
 struct TableFinding {
   bool mismatch = false;
-  bool available = false;  ///< at least one end was read
+  bool available = false;  ///< at least one end was read, and no other is still to answer
   EndpointId at;           ///< the end whose tables disagree, if any
   ComponentId culprit;     ///< the RNIC, or the bridge where the flow is in software
   std::string text;

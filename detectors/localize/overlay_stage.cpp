@@ -47,8 +47,8 @@ OverlayFinding interpret_walk(const Expected<OverlayWalk>& walk,
                               const ComponentTable& components) {
   OverlayFinding finding;
   if (!walk) {
-    const char* words = walk.error().code == ErrorCode::kPending ? "has not been answered yet"
-                                                                 : "could not be walked";
+    finding.pending = walk.error().code == ErrorCode::kPending;
+    const char* words = finding.pending ? "has not been answered yet" : "could not be walked";
     finding.text =
         fmt::format("the {} {}: {}",
                     way,
@@ -94,6 +94,7 @@ OverlayFinding interpret_walks(const Expected<OverlayWalk>& request,
   // The sentence always tells of both ways; the rest is that of the way that decides.
   const bool back_decides = there.broken ? false : back.broken || !back.available;
   OverlayFinding& decisive = back_decides ? back : there;
+  decisive.pending = (there.pending || back.pending) && !decisive.broken;
   decisive.text =
       back_decides && back.broken ? back.text + "; " + there.text : there.text + "; " + back.text;
   return std::move(decisive);

@@ -16,6 +16,7 @@ namespace bonescan {
 struct OverlayFinding {
   bool clear = false;      ///< everything was walked and delivered
   bool broken = false;     ///< the chain ends where it should not
+  bool pending = false;    ///< ask again: an answer is on its way
   bool available = false;  ///< the finding rests on an answer; false: the stage cannot say
   ComponentId culprit;     ///< rule or bridge where the chain breaks; invalid if none is known
   std::string kind;        ///< "missing-rule", "loop", "missing-neighbour", "not-local", or empty

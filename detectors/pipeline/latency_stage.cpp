@@ -120,30 +120,16 @@ void LatencyStage::accuse_links(Time now, std::span<const ShortTermResult> resul
 void LatencyStage::open_link(Time now,
                              const Accusation& accusation,
                              std::span<const LinkVotes> raw) {
-  const LinkScore& best = accusation.suspects.front();
   const IncidentIndex index =
-      state_->incidents.open_incident(now, Layer::kUnderlay, Symptom::kLatency, "link-latency");
-  state_->incidents.place(index,
-                          Layer::kUnderlay,
-                          "link-latency",
-                          candidates_of(accusation.suspects),
-                          1.0 / static_cast<double>(accusation.suspects.size()));
+      state_->open_accused(now, Symptom::kLatency, "link-latency", accusation);
   const auto first = std::find_if(late_.begin(), late_.end(), [&](const Late& late) {
     return std::binary_search(accusation.pairs.begin(), accusation.pairs.end(), late.pair);
   });
   if (first != late_.end()) {
     describe(now, index, *first);
-    if (const auto finding = state_->inspector.overlay(state_->flow(first->pair), now)) {
-      state_->incidents.add_evidence(index, {now, "overlay-walk", finding->clear, finding->text});
-    }
+    state_->explain_walk(index, now, first->pair);
   }
-  state_->incidents.add_evidence(
-      index,
-      {now,
-       "underlay-vote",
-       false,
-       vote_text(
-           best, accusation.suspects.size(), raw, state_->telemetry.components, "late windows")});
+  state_->explain_vote(index, now, accusation, raw, "late windows");
   for (const PairId pair : accusation.pairs) {
     state_->incidents.attribute(index, now, pair);
   }
@@ -181,9 +167,7 @@ void LatencyStage::open_rnic(Time now, const Late& late, const TableFinding& tab
       state_->incidents.open_incident(now, Layer::kRnic, Symptom::kLatency, kTableMismatch);
   state_->place_table_mismatch(index, tables);
   describe(now, index, late);
-  if (const auto finding = state_->inspector.overlay(state_->flow(late.pair), now)) {
-    state_->incidents.add_evidence(index, {now, "overlay-walk", finding->clear, finding->text});
-  }
+  state_->explain_walk(index, now, late.pair);
   state_->incidents.add_evidence(index, {now, "underlay-vote", true, vote_clear_text_});
   state_->incidents.add_evidence(index, {now, "flow-table-diff", false, tables.text});
   state_->incidents.attribute(index, now, late.pair);

@@ -44,6 +44,7 @@ bool LossStage::walk_overlay(Time now, Unexplained& item) {
     return true;
   }
   item.walked = finding->available || now - item.since >= kLonePatience;
+  item.pending = finding->pending && !item.walked;
   item.walk_clear = finding->clear;
   item.walk_text = finding->text;
   return true;
@@ -91,6 +92,13 @@ std::vector<Accusation> LossStage::blame(std::span<const PathEvidence> evidence,
   return published_vote(gray_vote_, evidence);
 }
 
+/// Algorithm 1 asks the overlay first: where it takes its time to answer, the links can wait.
+bool LossStage::overlay_is_busy() const {
+  return std::any_of(unexplained_.begin(), unexplained_.end(), [](const Unexplained& item) {
+    return item.pending;
+  });
+}
+
 void LossStage::accuse_links(Time now) {
   for (const Unexplained& item : unexplained_) {
     state_->paths.retrace(item.pair, state_->flow(item.pair), now);
@@ -135,7 +143,6 @@ IncidentIndex LossStage::open_incident_of(const Accusation& accusation) const {
 void LossStage::open_underlay(Time now,
                               const Accusation& accusation,
                               std::span<const LinkVotes> raw) {
-  const LinkScore& best = accusation.suspects.front();
   const auto silent = static_cast<std::size_t>(
       std::count_if(accusation.pairs.begin(), accusation.pairs.end(), [&](PairId pair) {
         return state_->log.streak(pair) >= state_->options.loss.consecutive;
@@ -143,12 +150,7 @@ void LossStage::open_underlay(Time now,
   const bool unreachable = 2 * silent >= accusation.pairs.size();
   const Symptom symptom = unreachable ? Symptom::kUnreachable : Symptom::kLoss;
   const std::string kind = unreachable ? "link-down" : "link-loss";
-  const IncidentIndex index = state_->incidents.open_incident(now, Layer::kUnderlay, symptom, kind);
-  state_->incidents.place(index,
-                          Layer::kUnderlay,
-                          kind,
-                          candidates_of(accusation.suspects),
-                          1.0 / static_cast<double>(accusation.suspects.size()));
+  const IncidentIndex index = state_->open_accused(now, symptom, kind, accusation);
   describe_loss(now, index, accusation.pairs.front());
   const auto walked = std::find_if(unexplained_.begin(), unexplained_.end(), [&](const auto& item) {
     return item.walked &&
@@ -157,24 +159,18 @@ void LossStage::open_underlay(Time now,
   if (walked != unexplained_.end()) {
     state_->incidents.add_evidence(index,
                                    {now, "overlay-walk", walked->walk_clear, walked->walk_text});
-  } else if (const auto finding =
-                 state_->inspector.overlay(state_->flow(accusation.pairs.front()), now)) {
-    state_->incidents.add_evidence(index, {now, "overlay-walk", finding->clear, finding->text});
+  } else {
+    state_->explain_walk(index, now, accusation.pairs.front());
   }
-  state_->incidents.add_evidence(
-      index,
-      {now,
-       "underlay-vote",
-       false,
-       vote_text(
-           best, accusation.suspects.size(), raw, state_->telemetry.components, "lossy visits")});
+  state_->explain_vote(index, now, accusation, raw, "lossy visits");
   for (const PairId pair : accusation.pairs) {
     if (state_->log.streak(pair) < state_->options.loss.consecutive) {
-      state_->updates.verdicts.push_back({.at = now,
-                                          .pair = pair,
-                                          .kind = VerdictKind::kAnomalous,
-                                          .rule = VerdictRule::kPooledLoss,
-                                          .score = static_cast<float>(best.llr)});
+      state_->updates.verdicts.push_back(
+          {.at = now,
+           .pair = pair,
+           .kind = VerdictKind::kAnomalous,
+           .rule = VerdictRule::kPooledLoss,
+           .score = static_cast<float>(accusation.suspects.front().llr)});
     }
     claim(index, now, pair);
   }

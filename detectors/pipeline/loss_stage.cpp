@@ -181,6 +181,10 @@ void LossStage::run(Time now) {
   ledger_.advance(now);
   walk_overlays(now);
   drop_claimed();
+  if (overlay_is_busy()) {
+    refine(now);
+    return;
+  }
   if (!unexplained_.empty() || ledger_.suspicious(base_per_visit_, state_->options.loss.open_llr)) {
     accuse_links(now);
     drop_claimed();

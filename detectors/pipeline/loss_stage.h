@@ -37,6 +37,7 @@ class LossStage final {
     Symptom symptom = Symptom::kUnreachable;
     bool walked = false;      ///< the overlay was walked, or cannot be
     bool walk_clear = false;  ///< ... and is clear; false if it could not be walked
+    bool pending = false;     ///< the overlay was asked and has not answered yet
     bool claimed = false;     ///< an incident explains it now
     std::string walk_text;
   };
@@ -52,6 +53,7 @@ class LossStage final {
   /// False if the allowance is used up.
   bool walk_overlay(Time now, Unexplained& item);
   void open_overlay(Time now, const OverlayFinding& finding, PairId pair);
+  bool overlay_is_busy() const;
   void accuse_links(Time now);
   std::vector<Accusation> blame(std::span<const PathEvidence> evidence, bool unreachable);
   void open_underlay(Time now, const Accusation& accusation, std::span<const LinkVotes> raw);

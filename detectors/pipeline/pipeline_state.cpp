@@ -65,6 +65,39 @@ void PipelineState::place_table_mismatch(IncidentIndex index, const TableFinding
                   1.0);
 }
 
+IncidentIndex PipelineState::open_accused(Time now,
+                                          Symptom symptom,
+                                          const std::string& kind,
+                                          const Accusation& accusation) {
+  const IncidentIndex index = incidents.open_incident(now, Layer::kUnderlay, symptom, kind);
+  incidents.place(index,
+                  Layer::kUnderlay,
+                  kind,
+                  candidates_of(accusation.suspects),
+                  1.0 / static_cast<double>(accusation.suspects.size()));
+  return index;
+}
+
+void PipelineState::explain_walk(IncidentIndex index, Time now, PairId pair) {
+  if (const auto finding = inspector.overlay(flow(pair), now)) {
+    incidents.add_evidence(index, {now, "overlay-walk", finding->clear, finding->text});
+  }
+}
+
+void PipelineState::explain_vote(IncidentIndex index,
+                                 Time now,
+                                 const Accusation& accusation,
+                                 std::span<const LinkVotes> raw,
+                                 std::string_view unit) {
+  const auto& suspects = accusation.suspects;
+  incidents.add_evidence(
+      index,
+      {now,
+       "underlay-vote",
+       false,
+       vote_text(suspects.front(), suspects.size(), raw, telemetry.components, unit)});
+}
+
 bool PipelineState::crosses_candidate(const Incident& incident, PairId pair) const {
   const TracedPath* path = paths.known(pair);
   return path != nullptr && std::any_of(incident.candidates.begin(),

@@ -60,6 +60,22 @@ struct PipelineState {
   /// Names the RNIC or the bridge whose tables disagree, and its layer.
   void place_table_mismatch(IncidentIndex index, const TableFinding& tables);
 
+  /// Opens an underlay incident about the links that a vote accuses.
+  IncidentIndex open_accused(Time now,
+                             Symptom symptom,
+                             const std::string& kind,
+                             const Accusation& accusation);
+
+  /// Walks the pair's overlay for the record; says nothing if the allowance is used up.
+  void explain_walk(IncidentIndex index, Time now, PairId pair);
+
+  /// What the vote found; `unit` is what was counted, for example "lossy visits".
+  void explain_vote(IncidentIndex index,
+                    Time now,
+                    const Accusation& accusation,
+                    std::span<const LinkVotes> raw,
+                    std::string_view unit);
+
   /// Does the pair's known path cross a candidate of an underlay incident?
   bool crosses_candidate(const Incident& incident, PairId pair) const;
 };

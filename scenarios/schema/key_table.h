@@ -251,21 +251,12 @@ class KeyTable final {
   }
 
   /// Takes in the keys of a part of T, which `field` finds in it.
-  /// @param section where they stand in the file; empty: at the root
   template <class Part, class F>
-  void include(const KeyTable<Part>& part, F field, std::string_view section = {}) {
-    const auto moved = [section](SchemaKey key) {
-      key.path = join_path(section, key.path);
-      return key;
-    };
-    for (std::size_t i = 0; i < part.keys_.size(); ++i) {
-      keys_.push_back(moved(part.keys_[i]));
-      children_.emplace_back();
-      for (const SchemaKey& child : part.children_[i]) {
-        children_.back().push_back(moved(child));
-      }
-      readers_.push_back([reader = part.readers_[i], field](
-                             const YamlNode& node, std::string_view path, T& object) {
+  void include(const KeyTable<Part>& part, F field) {
+    keys_.insert(keys_.end(), part.keys_.begin(), part.keys_.end());
+    children_.insert(children_.end(), part.children_.begin(), part.children_.end());
+    for (const auto& reader : part.readers_) {
+      readers_.push_back([reader, field](const YamlNode& node, std::string_view path, T& object) {
         reader(node, path, field(object));
       });
     }

@@ -50,13 +50,7 @@ inventory:
   - {name: host-b/rnic-0, host: host-b}
 hosts:
   - {name: host-b, management: '[fd00::2]:7475'}
-topology:
-  trace_routers: yes
-  symmetric_hashing: no
-  switches:
-    - {name: tor-1, routes: yes, addresses: 192.168.0.254 192.168.1.254}
-  cables:
-    - {from: host-a/rnic-0, to: tor-1, name: cable 7}
+topology: {file: cables.yaml, trace_routers: yes}
 ovs:
   - name: host-a
     control: /run/openvswitch/ovs-vswitchd.1.ctl
@@ -108,7 +102,7 @@ void collect_paths(const YamlNode& node, const std::string& path, std::set<std::
 
 TEST(AgentConfig, TakesEveryKeyThatIsDocumentedAndNoOther) {
   ASSERT_NO_THROW(parsed(std::string(kEveryKey)));
-  std::set<std::string> used = {"topology.file"};
+  std::set<std::string> used;
   collect_paths(parse_yaml_tree(kEveryKey, nullptr), "", used);
   std::set<std::string> documented;
   for (const SchemaKey& key : agent_schema_keys()) {
@@ -227,15 +221,9 @@ TEST(AgentConfig, SaysWhereAndWhatIsWrong) {
       {"a stranger's port",
        "agent: {host: h}\n" + one + "ovs: [{name: h, ports: [{endpoint: z}]}]\n",
        "ovs[0].ports[0].endpoint: expected an endpoint of the inventory; found 'z'"},
-      {"two topologies",
-       "agent: {host: h}\n" + one + "topology: {file: t.yaml, cables: [{from: a, to: t}]}\n",
-       "topology.cables: expected either a file or cables; found both"},
       {"windows shorter than visits",
        "agent: {host: h}\n" + one + "detection: {window: {length: 1s}}\nprobing: {visit: 2s}\n",
        "probing.visit: expected a visit in every window"},
-      {"a cable to itself",
-       "agent: {host: h}\n" + one + "topology: {cables: [{from: t, to: t}]}\n",
-       "agent.yaml:3:21: topology.cables[0]: expected "},
       {"no unit",
        "agent: {host: h}\nlimits: {memory: 100}\n" + one,
        "limits.memory: expected a size"},
@@ -262,18 +250,16 @@ TEST(AgentConfig, ReadsATopologyFileBesideIt) {
         "agent: {host: h}\ninventory: [{name: a, host: h, device: d}]\n"
         "topology: {file: cables.yaml}\n");
   EXPECT_THROW(load_agent_config(directory.file("agent.yaml")), ConfigError);
-  write("cables.yaml", "symmetric_hashing: yes\ncables: [{from: a, to: tor-1}]\n");
+  write("cables.yaml", "links: [{from: a, to: tor-1}]\n");
   const AgentConfig config = load_agent_config(directory.file("agent.yaml"));
-  EXPECT_TRUE(config.topology.symmetric_hashing);
-  ASSERT_EQ(config.topology.cables.size(), 1u);
   // What was recorded can be read without that file.
   EXPECT_NO_THROW(parsed(config.text));
-  write("cables.yaml", "cables: [{from: a, to: a}]\n");
+  write("cables.yaml", "links: [{from: a, to: a}]\n");
   try {
     load_agent_config(directory.file("agent.yaml"));
     ADD_FAILURE();
   } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("cables.yaml:1:11: cables[0]: expected"));
+    EXPECT_THAT(error.what(), HasSubstr("cables.yaml:1:9: links[0]: expected"));
   }
 }
 

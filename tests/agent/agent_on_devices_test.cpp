@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -67,6 +68,8 @@ class AgentOnDevices : public testing::Test {
  protected:
   AgentOnDevices() {
     fabric_.latency = Duration::zero();
+    std::ofstream(cables_.file("cables.yaml"))
+        << "links: [{from: a/rnic-0, to: tor}, {from: b/rnic-0, to: tor}]\n";
     fabric_.add("rnic-a", "10.9.0.1");
     fabric_.add("rnic-b", "10.9.0.2");
   }
@@ -83,12 +86,13 @@ class AgentOnDevices : public testing::Test {
         "hosts:\n"
         "  - {{name: a, management: '127.0.0.1:{}'}}\n"
         "  - {{name: b, management: '127.0.0.1:{}'}}\n"
-        "topology: {{cables: [{{from: a/rnic-0, to: tor}}, {{from: b/rnic-0, to: tor}}]}}\n",
+        "topology: {{file: {}}}\n",
         host,
         host == "a" ? port_a_ : port_b_,
         more,
         port_a_,
-        port_b_);
+        port_b_,
+        cables_.file("cables.yaml"));
   }
 
   std::string run_directory(const std::string& host) const { return directory_.file(host); }
@@ -129,6 +133,7 @@ class AgentOnDevices : public testing::Test {
   }
 
   TemporaryDirectory directory_;
+  TemporaryDirectory cables_;
   verbs::MonotonicClock start_{verbs::MonotonicClock::now_ns()};
   verbs::FakeFabric fabric_{start_};
   FakeRunner runner_;

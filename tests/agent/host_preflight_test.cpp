@@ -190,11 +190,13 @@ TEST(HostPreflight, TriesEveryPeer) {
 
 TEST(HostPreflight, LooksForCables) {
   EXPECT_EQ(inspect_topology(config_of("")).status, PreflightStatus::kWarn);
-  EXPECT_EQ(inspect_topology(config_of("", "topology: {cables: [{from: h/r, to: tor}]}\n")).status,
-            PreflightStatus::kOk);
-  const PreflightRow row =
-      inspect_topology(config_of("", "topology: {cables: [{from: t, to: u}]}\n"));
-  EXPECT_EQ(row.detail, "no cable of h/r is known");
+  const TemporaryDirectory directory;
+  AgentConfig config = config_of("", "topology: {file: cables.yaml}\n");
+  config.file = directory.file("agent.yaml");
+  std::ofstream(directory.file("cables.yaml")) << "links: [{from: h/r, to: tor}]\n";
+  EXPECT_EQ(inspect_topology(config).detail, "1 cables");
+  std::ofstream(directory.file("cables.yaml")) << "links: [{from: t, to: u}]\n";
+  EXPECT_EQ(inspect_topology(config).detail, "no cable of h/r is known");
 }
 
 TEST(HostPreflight, LooksForCounters) {

@@ -138,7 +138,10 @@ TEST(SourcePort, FoldsTheFlowLabelAsLinuxDoes) {
 }
 
 TEST(SourcePort, FollowsTheQueuePairWhereFlowLabelsDoNotCount) {
-  const DeviceInfo rxe{.name = "rxe0", .port_rule = SourcePortRule::kQueuePairHash};
+  DeviceInfo rxe;
+  rxe.port_rule = SourcePortRule::kQueuePairHash;
+  DeviceInfo mlx5;
+  mlx5.port_rule = SourcePortRule::kFlowLabel;
   EXPECT_EQ(wire_source_port(rxe, 50'000, 17), rxe_port_of_qpn(17));
   // hash_32(17, 14) = (17 * 0x61C88647 mod 2^32) >> 18.
   EXPECT_EQ(rxe_port_of_qpn(17), 0xC000 + (0x7E50EAB7u >> 18));
@@ -147,9 +150,8 @@ TEST(SourcePort, FollowsTheQueuePairWhereFlowLabelsDoNotCount) {
     ports.insert(rxe_port_of_qpn(qpn));
   }
   EXPECT_EQ(ports.size(), 8u) << "eight queue pairs, eight paths";
-  EXPECT_EQ(wire_source_port({.name = "x"}, 50'000, 17), std::nullopt);
-  EXPECT_EQ(wire_source_port({.name = "m", .port_rule = SourcePortRule::kFlowLabel}, 50'000, 17),
-            50'000);
+  EXPECT_EQ(wire_source_port({}, 50'000, 17), std::nullopt);
+  EXPECT_EQ(wire_source_port(mlx5, 50'000, 17), 50'000);
 }
 
 }  // namespace

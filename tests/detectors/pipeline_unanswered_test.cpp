@@ -83,6 +83,24 @@ TEST(PipelineUnanswered, AsksAgainForAPendingWalk) {
   EXPECT_EQ(bench.incidents().front().kind, "missing-rule");
 }
 
+// Bug: several pairs that failed together had a link accused before the overlay had answered.
+TEST(PipelineUnanswered, AccusesNoLinkWhileTheOverlayIsStillAnswering) {
+  PipelineBench bench(4);
+  bench.world.answers_pend = true;
+  bench.world.walk_script = [&](const FlowKey& flow, Time) -> Expected<OverlayWalk> {
+    return flow.target == EndpointId(1) ? bench.world.broken_walk(flow)
+                                        : bench.world.healthy_walk(flow);
+  };
+  bench.world.effects.push_back(dead(to_endpoint(EndpointId(1)), 20));
+  bench.run(60);
+  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  ASSERT_THAT(bench.incidents(), SizeIs(3));  // Each of the other hosts lacks a rule.
+  for (const Incident& incident : bench.incidents()) {
+    EXPECT_EQ(incident.layer, Layer::kOverlay);
+    EXPECT_EQ(incident.kind, "missing-rule");
+  }
+}
+
 // Bug: a dump that was pending counted as an answer without a mismatch.
 TEST(PipelineUnanswered, AsksAgainForAPendingDump) {
   PipelineBench bench(4);

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
-#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -48,7 +47,6 @@ class AgentConfigChecker final {
     }
     check_hosts();
     check_ovs();
-    check_topology_keys();
   }
 
  private:
@@ -139,14 +137,6 @@ class AgentConfigChecker final {
     }
   }
 
-  void check_topology_keys() const {
-    if (!config_.topology_file.empty() && !config_.topology.cables.empty()) {
-      complain("topology.cables",
-               {"either a file or cables", "both", "delete topology.file or topology.cables"});
-    }
-    check_topology(config_.topology, endpoint_directory(config_), root_, "topology");
-  }
-
   void check_ovs() const {
     for (std::size_t i = 0; i < config_.ovs.size(); ++i) {
       const OvsHostConfig& host = config_.ovs[i];
@@ -194,7 +184,8 @@ std::optional<SocketAddress> parse_socket_address(std::string_view text) {
 
 std::string to_string(const SocketAddress& address) {
   const bool is_ipv6 = address.address.find(':') != std::string::npos;
-  return fmt::format(is_ipv6 ? "[{}]:{}" : "{}:{}", address.address, address.port);
+  return is_ipv6 ? fmt::format("[{}]:{}", address.address, address.port)
+                 : fmt::format("{}:{}", address.address, address.port);
 }
 
 AgentConfig parse_agent_config(std::string_view text, const std::string& file) {
@@ -214,14 +205,7 @@ AgentConfig parse_agent_config(std::string_view text, const std::string& file) {
 
 AgentConfig load_agent_config(const std::string& file) {
   AgentConfig config = parse_agent_config(read_config_file(file), file);
-  if (!config.topology_file.empty()) {
-    const std::string path =
-        (std::filesystem::path(file).parent_path() / config.topology_file).string();
-    const YamlNode root =
-        parse_yaml_tree(read_config_file(path), std::make_shared<const std::string>(path));
-    topology_table().read(root, "", config.topology);
-    check_topology(config.topology, endpoint_directory(config), root, "");
-  }
+  check_topology(config);
   return config;
 }
 

@@ -98,25 +98,6 @@ struct OvsHostConfig {
   std::vector<OvsPortConfig> ports;
 };
 
-struct SwitchConfig {
-  std::string name;
-  bool routes = true;
-  std::string addresses;  ///< separated by blanks
-};
-
-struct CableConfig {
-  std::string from;  ///< lower end
-  std::string to;
-  std::string name;
-};
-
-/// The cables of the network, as backend_trace/topology.h reads them.
-struct TopologyConfig {
-  bool symmetric_hashing = false;
-  std::vector<SwitchConfig> switches;
-  std::vector<CableConfig> cables;
-};
-
 struct AgentConfig {
   std::string host;
   std::string management = "0.0.0.0:7475";
@@ -130,9 +111,8 @@ struct AgentConfig {
   AgentLimits limits;
   std::vector<InventoryEntry> inventory;
   std::vector<ManagedHost> hosts;
-  std::string topology_file;
+  std::string topology_file;   ///< relative to `file`; empty: none
   bool trace_routers = false;  ///< ask them where the file leaves a choice
-  TopologyConfig topology;
   std::vector<OvsHostConfig> ovs;
   PipelineOptions pipeline;  ///< keys `probing` and `detection`
   std::string file;          ///< as given

@@ -217,44 +217,6 @@ KeyTable<OvsHostConfig> ovs_table() {
   return table;
 }
 
-KeyTable<TopologyConfig> make_topology_table() {
-  KeyTable<SwitchConfig> switches;
-  switches.text("name", kName, field(&SwitchConfig::name), "Name of the switch.").required();
-  switches.choice<bool>("routes",
-                        kNoYes,
-                        field(&SwitchConfig::routes),
-                        "Whether it routes: a packet can expire there.");
-  switches
-      .text("addresses",
-            kMaybe,
-            field(&SwitchConfig::addresses),
-            "Addresses from which it may answer, separated by blanks.")
-      .otherwise("none");
-  KeyTable<CableConfig> cables;
-  cables.text("from", kName, field(&CableConfig::from), "Lower end: an endpoint or a switch.")
-      .required();
-  cables.text("to", kName, field(&CableConfig::to), "Upper end: a switch.").required();
-  cables.text("name", kMaybe, field(&CableConfig::name), "Name of the link in incidents.")
-      .otherwise("link(from, to)");
-  KeyTable<TopologyConfig> table;
-  table.choice<bool>("symmetric_hashing",
-                     kNoYes,
-                     field(&TopologyConfig::symmetric_hashing),
-                     "All switches hash both directions of a flow alike, so that answers take the "
-                     "way of their requests.");
-  table.list("switches",
-             {0, 100'000},
-             std::move(switches),
-             field(&TopologyConfig::switches),
-             "The switches. If there are any, all that a cable names must be among them.");
-  table.list("cables",
-             {0, 1'000'000},
-             std::move(cables),
-             field(&TopologyConfig::cables),
-             "Who is plugged into whom.");
-  return table;
-}
-
 void add_surroundings(AgentTable& table) {
   table
       .list("inventory",
@@ -272,14 +234,13 @@ void add_surroundings(AgentTable& table) {
       .text("topology.file",
             kMaybe,
             field(&AgentConfig::topology_file),
-            "File with the keys below, relative to this one, in place of them.")
+            "File with the cables of the network, relative to this one; see scenarios/TOPOLOGY.md.")
       .otherwise("none");
   table.choice<bool>("topology.trace_routers",
                      kNoYes,
                      field(&AgentConfig::trace_routers),
                      "Where there are several ways, ask the routers with packets that expire on "
                      "them.");
-  table.include(topology_table(), field(&AgentConfig::topology), "topology");
   table.list("ovs",
              {0, 10'000},
              ovs_table(),
@@ -288,11 +249,6 @@ void add_surroundings(AgentTable& table) {
 }
 
 }  // namespace
-
-const KeyTable<TopologyConfig>& topology_table() {
-  static const KeyTable<TopologyConfig> kTable = make_topology_table();
-  return kTable;
-}
 
 const AgentTable& agent_table() {
   static const AgentTable kTable = [] {

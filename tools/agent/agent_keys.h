@@ -10,7 +10,4 @@ using AgentTable = KeyTable<AgentConfig>;
 
 const AgentTable& agent_table();
 
-/// The keys of a topology file, which may also stand below `topology`.
-const KeyTable<TopologyConfig>& topology_table();
-
 }  // namespace bonescan

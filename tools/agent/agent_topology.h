@@ -1,14 +1,15 @@
-// The topology of a configuration in the words of backend_trace.
+// The cables that an agent's configuration names.
 #pragma once
 
 #include "detectors/backend_trace/topology.h"
-#include "scenarios/schema/yaml_tree.h"
 #include "tools/agent/agent_config.h"
 
-#include <string>
+#include <optional>
 
 namespace bonescan {
 
-TopologyDraft topology_draft(const TopologyConfig& config);
+/// Nothing if no file is configured.
+/// @throws ConfigError
+std::optional<TopologyDraft> load_agent_topology(const AgentConfig& config);
 
 }  // namespace bonescan

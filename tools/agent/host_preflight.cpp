@@ -1,6 +1,7 @@
 #include "tools/agent/host_preflight.h"
 
 #include "detectors/backend_ovs/port_counters.h"
+#include "tools/agent/agent_topology.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <sys/timex.h>
 #include <utility>
@@ -211,7 +213,8 @@ std::vector<PreflightRow> inspect_peers(const AgentConfig& config, Duration pati
 }
 
 PreflightRow inspect_topology(const AgentConfig& config) {
-  if (config.topology.cables.empty()) {
+  const std::optional<TopologyDraft> topology = load_agent_topology(config);
+  if (!topology) {
     return {kWarn,
             "topology",
             "none is configured",
@@ -219,9 +222,9 @@ PreflightRow inspect_topology(const AgentConfig& config) {
   }
   for (const InventoryEntry& entry : config.inventory) {
     const bool cabled =
-        std::any_of(config.topology.cables.begin(),
-                    config.topology.cables.end(),
-                    [&](const CableConfig& cable) { return cable.from == entry.name; });
+        std::any_of(topology->cables.begin(), topology->cables.end(), [&](const CableSpec& cable) {
+          return cable.from == entry.name || cable.to == entry.name;
+        });
     if (!cabled) {
       return {kWarn,
               "topology",
@@ -229,7 +232,7 @@ PreflightRow inspect_topology(const AgentConfig& config) {
               "paths of such endpoints cannot be told"};
     }
   }
-  return {kOk, "topology", fmt::format("{} cables", config.topology.cables.size()), ""};
+  return {kOk, "topology", fmt::format("{} cables", topology->cables.size()), ""};
 }
 
 std::vector<PreflightRow> inspect_counters(const AgentConfig& config,

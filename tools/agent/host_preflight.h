@@ -26,7 +26,8 @@ PreflightRow inspect_management(const AgentConfig& config);
 /// nothing here is missing.
 std::vector<PreflightRow> inspect_peers(const AgentConfig& config, Duration patience);
 
-/// Whether the cables of the local endpoints are known.
+/// Whether the cables of the endpoints are known.
+/// @throws ConfigError
 PreflightRow inspect_topology(const AgentConfig& config);
 
 /// Whether the ports count their traffic.

@@ -19,7 +19,7 @@ namespace bonescan {
 struct ResourceUse {
   double cpu_s = 0.0;  ///< since the process began, with the children that ended
   std::int64_t memory_bytes = 0;
-  std::optional<std::int64_t> disk_free_bytes;  ///< absent: cannot be told
+  std::optional<std::int64_t> disk_free_bytes{};  ///< absent: cannot be told
 };
 
 /// Reads what this process uses, and what is free where `directory` is.

@@ -167,8 +167,8 @@ class SystemLiveSources final : public LiveSources {
 
  private:
   void open_optional(LiveTelemetry::Parts& parts) {
-    if (!config_.topology.cables.empty()) {
-      parts.paths = make_paths();
+    if (const auto topology = load_agent_topology(config_)) {
+      parts.paths = make_paths(*topology);
     }
     if (!config_.ovs.empty()) {
       workshop_.emplace(ovs_config_of(config_), runner_);
@@ -178,14 +178,14 @@ class SystemLiveSources final : public LiveSources {
     parts.throughput = std::make_unique<backend_ovs::PortCounters>(counter_ports(config_));
   }
 
-  std::unique_ptr<TopologyPaths> make_paths() {
+  std::unique_ptr<TopologyPaths> make_paths(const TopologyDraft& topology) {
     std::unique_ptr<FlowTracer> tracer;
     if (config_.trace_routers) {
       tracer = std::make_unique<FlowTracer>(std::make_unique<UdpTraceroute>(UdpTracerouteOptions{}),
                                             FlowTracerOptions{});
     }
     return std::make_unique<TopologyPaths>(
-        Topology(topology_draft(config_.topology), endpoints_),
+        Topology(topology, endpoints_),
         endpoints_,
         components_,
         std::move(tracer),
