@@ -133,8 +133,8 @@ impair() {
   [ "$directions" = one ] || tc -n router qdisc replace dev ra root netem "$@"
 }
 
-# gid_change NUMBER OLD NEW: for a moment both addresses are there, so the new one gets another index
-# in the GID table.
+# gid_change NUMBER OLD NEW: for a moment both addresses are there, so the new one gets another
+# index in the GID table.
 gid_change() {
   {
     echo "addr add $3/24 dev e$1"

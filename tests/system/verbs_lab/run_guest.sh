@@ -9,9 +9,9 @@
 # hardware virtualization is often not there, and when it is nested it cannot be relied on.
 #
 # The guest's time is virtual: two nanoseconds an instruction, and when all sleep, on to the next
-# timer at once.  So a minute of waiting takes no time, a round trip is the same within a few per cent
-# however busy the machine is, and latencies can be judged.  While the guest waits for a file of the
-# machine its time may run far ahead: what is timed belongs into memory (preload.sh, /run).
+# timer at once.  So a minute of waiting takes no time, a round trip is the same within a few per
+# cent however busy the machine is, and latencies can be judged.  While the guest waits for a file
+# of the machine its time may run far ahead: what is timed belongs into memory (preload.sh, /run).
 # -r runs two processors in real time instead, with round trips between 0.1 and 10 ms.
 # -t counts the machine's seconds.
 # Prints the command's output, and the end of the console if something failed.

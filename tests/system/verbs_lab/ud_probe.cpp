@@ -1,7 +1,9 @@
-// Measures round trips between two verbs devices of this machine, one JSON object as the result.
+// Measures round trips between two verbs devices of this machine, one JSON object as a result.
 //
-//   lab_ud_probe SOURCE_DEVICE TARGET_DEVICE COUNT [SOURCE_QPS]
+//   lab_ud_probe SOURCE_DEVICE TARGET_DEVICE COUNT|- [SOURCE_QPS]
 //
+// With "-" the counts come from standard input, one a line, and each gets a result: the QPs, and so
+// the UDP source ports, stay the same between them.
 // The lab's own yardstick: it shares no code with the product, so it tells whether the lab or the
 // product is at fault. 64-byte UD messages, one at a time, in turn from each of the source's QPs;
 // the target answers each. Both sleep on completion channels, since there are few cores.
@@ -238,9 +240,10 @@ void answer(Endpoint& target, const std::atomic<bool>& stop) {
 }
 
 /// Round trips in us, sorted; those that were lost are not there.
-std::vector<double> measure(Endpoint& source, std::uint32_t target_qpn, std::uint32_t count) {
+std::vector<double> measure(Endpoint& source, std::uint32_t target_qpn, int count) {
+  static std::uint32_t i = 0;
   std::vector<double> round_trips_us;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (int probe = 0; probe < count; ++probe, ++i) {
     const Clock::time_point sent = Clock::now();
     source.send(i % source.qp_count(), target_qpn, i);
     auto reply = source.receive(sent + kTimeout);
@@ -257,39 +260,52 @@ std::vector<double> measure(Endpoint& source, std::uint32_t target_qpn, std::uin
   return round_trips_us;
 }
 
-int run(const std::string& source_name, const std::string& target_name, int count, int qps) {
+void print(int count, const std::vector<double>& us) {
+  const auto quantile = [&us](double q) {
+    return us.empty() ? -1.0 : us[static_cast<std::size_t>(q * static_cast<double>(us.size() - 1))];
+  };
+  std::printf(
+      "{\"sent\": %d, \"lost\": %zu, \"rtt_us\": {\"p10\": %.0f, \"p50\": %.0f, \"p90\": %.0f}}\n",
+      count,
+      static_cast<std::size_t>(count) - us.size(),
+      quantile(0.1),
+      quantile(0.5),
+      quantile(0.9));
+  std::fflush(stdout);
+}
+
+/// The next number on standard input; 0 at its end.
+int next_count() {
+  int count = 0;
+  return std::scanf("%d", &count) == 1 ? count : 0;
+}
+
+void run(const std::string& source_name, const std::string& target_name, int count, int qps) {
   Endpoint source(source_name, qps);
   Endpoint target(target_name, 1);
   source.connect(target);
   target.connect(source);
   std::atomic<bool> stop = false;
   std::thread answering([&] { answer(target, stop); });
-  const std::vector<double> us = measure(source, target.qpn(0), static_cast<std::uint32_t>(count));
+  const bool interactive = count == 0;
+  for (int now = interactive ? next_count() : count; now > 0;
+       now = interactive ? next_count() : 0) {
+    print(now, measure(source, target.qpn(0), now));
+  }
   stop = true;
   answering.join();
-  const std::size_t lost = static_cast<std::size_t>(count) - us.size();
-  const auto quantile = [&](double q) {
-    return us.empty() ? -1.0 : us[static_cast<std::size_t>(q * static_cast<double>(us.size() - 1))];
-  };
-  std::printf(
-      "{\"sent\": %d, \"lost\": %zu, \"rtt_us\": {\"p10\": %.0f, \"p50\": %.0f, \"p90\": %.0f}}\n",
-      count,
-      lost,
-      quantile(0.1),
-      quantile(0.5),
-      quantile(0.9));
-  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 4 || argc > 5) {
-    std::fputs("usage: lab_ud_probe SOURCE_DEVICE TARGET_DEVICE COUNT [SOURCE_QPS]\n", stderr);
+    std::fputs("usage: lab_ud_probe SOURCE_DEVICE TARGET_DEVICE COUNT|- [SOURCE_QPS]\n", stderr);
     return 2;
   }
   try {
-    return run(argv[1], argv[2], std::atoi(argv[3]), argc > 4 ? std::atoi(argv[4]) : 1);
+    run(argv[1], argv[2], std::atoi(argv[3]), argc > 4 ? std::atoi(argv[4]) : 1);
+    return 0;
   } catch (const std::exception& error) {
     std::printf("{\"error\": \"%s\"}\n", error.what());
     return 3;

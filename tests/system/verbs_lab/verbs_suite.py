@@ -34,7 +34,7 @@ HOLD_S = 8.0  # a fault stays after it was noticed, so that its place can be ref
 CLOSE_S = 90.0
 SETTLE_S = 12.0  # healthy windows before the next fault
 
-# What suits hosts in software: short windows judged by their median, and nothing below a millisecond.
+# What suits hosts in software: short windows judged by their median, nothing below a millisecond.
 CONFIG = """
 agent:
   host: {host}
@@ -43,10 +43,14 @@ agent:
   flush: 1s
 limits: {{probes_per_second: 1000, cpu: 400%, memory: 512MiB, disk_free: 8MiB}}
 inventory:
-  - {{name: rxe1, host: h1, rail: 0, tor: bridge-h1, overlay_ip: 10.9.0.1, underlay_ip: 172.30.1.1, device: rxe1}}
-  - {{name: rxe2, host: h1, rail: 1, tor: bridge-h1, overlay_ip: 10.9.0.2, underlay_ip: 172.30.1.1, device: rxe2}}
-  - {{name: rxe3, host: h2, rail: 0, tor: bridge-h2, overlay_ip: 10.9.0.3, underlay_ip: 172.30.2.1, device: rxe3}}
-  - {{name: rxe4, host: h2, rail: 1, tor: bridge-h2, overlay_ip: 10.9.0.4, underlay_ip: 172.30.2.1, device: rxe4}}
+  - {{name: rxe1, host: h1, rail: 0, tor: bridge-h1,
+     overlay_ip: 10.9.0.1, underlay_ip: 172.30.1.1, device: rxe1}}
+  - {{name: rxe2, host: h1, rail: 1, tor: bridge-h1,
+     overlay_ip: 10.9.0.2, underlay_ip: 172.30.1.1, device: rxe2}}
+  - {{name: rxe3, host: h2, rail: 0, tor: bridge-h2,
+     overlay_ip: 10.9.0.3, underlay_ip: 172.30.2.1, device: rxe3}}
+  - {{name: rxe4, host: h2, rail: 1, tor: bridge-h2,
+     overlay_ip: 10.9.0.4, underlay_ip: 172.30.2.1, device: rxe4}}
 hosts:
   - {{name: h1, management: '127.0.0.1:7401'}}
   - {{name: h2, management: '127.0.0.1:7402'}}
