@@ -14,7 +14,7 @@
 
 #include "detectors/backend_trace/topology.h"
 #include "detectors/telemetry/endpoint.h"
-#include "scenarios/schema/load_scenario.h"
+#include "scenarios/schema/schema_key.h"
 
 #include <string>
 #include <string_view>
