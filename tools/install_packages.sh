@@ -37,8 +37,8 @@ dev_packages=(
   clang-format-14 clang-tidy-14 shellcheck
   # lab: a guest with its own kernel, whose small root is made of busybox and a few modules
   qemu-system-x86 seabios busybox-static cpio gzip kmod xz-utils zstd
-  # lab: verbs devices in software, and tools and faults for the network below them
-  rdma-core ibverbs-providers ibverbs-utils libibverbs-dev iproute2 ethtool openvswitch-switch
+  # lab: verbs devices in software, the network below them and its faults
+  iproute2 ethtool openvswitch-switch
 )
 
 usage() {

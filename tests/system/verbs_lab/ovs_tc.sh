@@ -118,7 +118,10 @@ say() {
   echo "$uptime $*"
 }
 
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mkdir -p "$directory"
+"$here/preload.sh" bash sed head ip tc rdma ovs-vsctl ovs-ofctl ovs-appctl ovs-vswitchd \
+  ovsdb-server "$probe"
 start_ovs
 make_endpoints
 make_bridge
