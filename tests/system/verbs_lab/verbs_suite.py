@@ -31,10 +31,13 @@ PROVIDER = [
 HEALTHY_S = 60.0
 DETECT_S = 60.0  # a fault that is not noticed for so long counts as missed
 HOLD_S = 8.0  # a fault stays after it was noticed, so that its place can be refined
+NOTICE_S = 2.0  # the end of a fault may itself be told, as another change of address
 CLOSE_S = 90.0
 SETTLE_S = 12.0  # healthy windows before the next fault
 
 # What suits hosts in software: short windows judged by their median, nothing below a millisecond.
+# A sweep takes 1.2 s.  Before a link is accused, the evidence should be no older than the fault: hence
+# two visits of a pair in a row, or four lossy visits of different pairs.
 CONFIG = """
 agent:
   host: {host}
@@ -54,30 +57,38 @@ inventory:
 hosts:
   - {{name: h1, management: '127.0.0.1:7401'}}
   - {{name: h2, management: '127.0.0.1:7402'}}
-topology:
-  symmetric_hashing: yes
-  switches:
-    - {{name: bridge-h1, routes: no}}
-    - {{name: bridge-h2, routes: no}}
-    - {{name: router, routes: yes, addresses: 172.30.1.254 172.30.2.254}}
-  cables:
-    - {{from: rxe1, to: bridge-h1, name: port-rxe1}}
-    - {{from: rxe2, to: bridge-h1, name: port-rxe2}}
-    - {{from: rxe3, to: bridge-h2, name: port-rxe3}}
-    - {{from: rxe4, to: bridge-h2, name: port-rxe4}}
-    - {{from: bridge-h1, to: router, name: underlay-h1}}
-    - {{from: bridge-h2, to: router, name: underlay-h2}}
+topology: {{file: topology.yaml}}
 probing: {{list: full-mesh, visit: 400ms, probes_per_visit: 5, timeout: 100ms}}
 detection:
   window: {{length: 2s, history: 10, history_age: 60s}}
   short_term: {{features: median, feature_floor: 1ms}}
-  loss: {{pool_window: 10s}}
+  loss: {{consecutive: 10, pool_window: 10s, base_loss_ratio: 0.01%, open_llr: 30}}
   incident: {{merge_gap: 4s, close_after: 5s}}
+"""
+
+TOPOLOGY = """
+symmetric_hashing: yes
+switches:
+  - {name: bridge-h1, kind: bridge}
+  - {name: bridge-h2, kind: bridge}
+  - {name: router, addresses: "172.30.1.254, 172.30.2.254"}
+links:
+  - {from: rxe1, to: bridge-h1, name: port-rxe1}
+  - {from: rxe2, to: bridge-h1, name: port-rxe2}
+  - {from: rxe3, to: bridge-h2, name: port-rxe3}
+  - {from: rxe4, to: bridge-h2, name: port-rxe4}
+  - {from: bridge-h1, to: router, name: underlay-h1}
+  - {from: bridge-h2, to: router, name: underlay-h2}
 """
 
 
 def say(text):
     print(f"{time.monotonic():8.2f} {text}", flush=True)
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def call(*command):
@@ -112,8 +123,7 @@ class Agent:
         self.directory = f"{RUNS}/{run}"
         self.log_file = f"{RUNS}/{run}.log"
         config = f"{RUNS}/{run}.yaml"
-        with open(config, "w", encoding="utf-8") as file:
-            file.write(CONFIG.format(host=host, management=f"740{host[1]}"))
+        write(config, CONFIG.format(host=host, management=f"740{host[1]}"))
         with open(self.log_file, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 [bonescan, "agent", "--standalone", "--config", config, "--out", self.directory],
@@ -219,6 +229,7 @@ class Suite:
         time.sleep(HOLD_S)
         recover()
         recovered = time.time()
+        time.sleep(NOTICE_S)
         closed = wait_until(self.all_closed, CLOSE_S)
         say(f"{name}: noticed {noticed}, closed {closed}")
         self.record(name, begin, recovered)
@@ -256,8 +267,11 @@ class Suite:
         result = {"yardstick": self.yardstick()}
         self.start("h1", "h1")
         self.start("h2", "h2")
-        if not wait_until(lambda: all(a.probes() for a in self.agents.values()), 120.0):
-            say("the agents do not probe")
+        probing = wait_until(lambda: all(a.probes() for a in self.agents.values()), 60.0)
+        if not probing or not self.all_alive():
+            for agent in self.agents.values():
+                with open(agent.log_file, encoding="utf-8") as log:
+                    say(f"agent of {agent.host} does not probe:\n{log.read()}")
             return result
         say("the agents probe")
         time.sleep(SETTLE_S)
@@ -281,6 +295,7 @@ class Suite:
 def main():
     bonescan, ud_probe, directory = sys.argv[1:]
     os.makedirs(RUNS)
+    write(f"{RUNS}/topology.yaml", TOPOLOGY)
     call(f"{HERE}/preload.sh", *PROGRAMS, *PROVIDER, bonescan, ud_probe, f"{HERE}/fabric.sh")
     say("preloaded")
     fabric("up")
@@ -295,8 +310,8 @@ def main():
             if agent.process.poll() is None:
                 agent.kill()
         shutil.copytree(RUNS, f"{directory}/runs", dirs_exist_ok=True)
-        with open(f"{directory}/verbs.json", "w", encoding="utf-8") as file:
-            json.dump(result, file, indent=1)
+        write(f"{directory}/verbs.json", json.dumps(result, indent=1))
+    sys.exit(0 if "exit_codes" in result else 1)
 
 
 if __name__ == "__main__":
