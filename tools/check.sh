@@ -66,6 +66,11 @@ stage_tests() {
     --output-junit "$root/$logs/$1.xml" ${2:+-LE "$2"}
 }
 
+# Every parser of what a device, a peer or a tool says, on its corpus.
+stage_fuzz() {
+  BONESCAN_JOBS=$jobs tests/fuzz/run_fuzzers.sh 15
+}
+
 stage_clang_tidy() {
   tools/lint/run_clang_tidy.py --build build/release --jobs "$jobs"
 }
@@ -129,6 +134,7 @@ else
   run tests-release stage_tests release
   run build-asan stage_build asan
   run tests-asan stage_tests asan "$labels_not_asan"
+  run fuzz stage_fuzz
   run clang-tidy stage_clang_tidy
 fi
 echo "check: all stages passed in $SECONDS s"

@@ -33,6 +33,10 @@ dev_packages=(
   librandom123-dev
   # test drivers, the run file and the report's schema seen from outside
   python3 python3-jsonschema sqlite3
+  # fuzz targets: clang++ and its libFuzzer
+  clang libclang-rt-14-dev
+  # the Open vSwitch lab: daemons and tools, which it starts itself in network namespaces
+  openvswitch-switch iproute2
   # style
   clang-format-14 clang-tidy-14 shellcheck
   # lab: a guest with its own kernel, whose small root is made of busybox and a few modules

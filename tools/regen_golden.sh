@@ -19,7 +19,7 @@ if [ $# -ne 0 ]; then
 fi
 
 readonly build=build/release
-readonly tests='^(Report|Explain|Table|Transcript|RunTranscript|SmokeFingerprints|SchemaDocument)'
+readonly tests='^(Report|Explain|Table|(Run|Flows)?Transcript|SmokeFingerprints|SchemaDocument)'
 mkdir -p build
 log=build/regen_golden.log
 if ! { cmake --preset release && cmake --build "$build" -j "${BONESCAN_JOBS:-2}" --target \

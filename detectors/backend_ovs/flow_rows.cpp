@@ -1,7 +1,6 @@
 #include "detectors/backend_ovs/flow_rows.h"
 
 #include "detectors/backend_ovs/action_words.h"
-#include "detectors/backend_ovs/packet_set.h"
 #include "detectors/backend_ovs/parse/text_scan.h"
 
 #include <fmt/format.h>
@@ -91,49 +90,15 @@ FlowEntry entry_from(const TcFilter& filter, std::string actions) {
 
 /// True if the packet's way through the tables ends at this filter.
 bool takes_packets(const TcFilter& filter) {
-  return !filter.actions.empty() && filter.actions.back().control != "continue" &&
-         filter.chain == 0;
+  return !filter.actions.empty() && filter.actions.back().control != "continue";
 }
 
 const DeviceFilters* filters_of(const FlowTables& tables, const std::optional<std::string>& port) {
   const auto found =
       std::find_if(tables.tc.begin(), tables.tc.end(), [&port](const DeviceFilters& filters) {
-        return port == filters.device;
+        return port == filters.device();
       });
   return found == tables.tc.end() ? nullptr : &*found;
-}
-
-/// Our own filter for these packets that comes first; nullptr if there is none.
-const TcFilter* own_filter(const DeviceFilters& device, const PacketSet& packets) {
-  const TcFilter* first = nullptr;
-  for (const TcFilter& filter : device.filters) {
-    if (is_own(filter) && filter.chain == 0 && (first == nullptr || filter.pref < first->pref) &&
-        overlap(packets, packets_of(filter))) {
-      first = &filter;
-    }
-  }
-  return first;
-}
-
-/// The first foreign filter before `own` that takes packets of the flow; nullptr if there is none.
-const TcFilter* foreign_filter(const DeviceFilters& device,
-                               const PacketSet& packets,
-                               const TcFilter* own,
-                               OffloadTable table) {
-  // What the RNIC forwards never gets to a filter in software.
-  const bool own_in_hardware =
-      table == OffloadTable::kHardware && own != nullptr && in_hardware(*own);
-  const TcFilter* first = nullptr;
-  for (const TcFilter& filter : device.filters) {
-    const PacketSet taken = packets_of(filter);
-    if (is_own(filter) || taken.is_wider || !takes_packets(filter) ||
-        (own_in_hardware && !in_hardware(filter)) || (own != nullptr && filter.pref >= own->pref) ||
-        (first != nullptr && filter.pref >= first->pref) || !overlap(packets, taken)) {
-      continue;
-    }
-    first = &filter;
-  }
-  return first;
 }
 
 std::string filter_words(const TcFilter& filter, std::string_view device) {
@@ -152,6 +117,7 @@ std::string filter_words(const TcFilter& filter, std::string_view device) {
 void put_filters(const FlowTables& tables,
                  const PacketSet& packets,
                  const std::optional<std::string>& port,
+                 std::string_view ufid,
                  OffloadTable table,
                  SourcedRow& sourced) {
   const DeviceFilters* device = filters_of(tables, port);
@@ -159,8 +125,8 @@ void put_filters(const FlowTables& tables,
     return;
   }
   FlowTableRow& row = sourced.row;
-  sourced.device = device->device;
-  const TcFilter* own = own_filter(*device, packets);
+  sourced.device = device->device();
+  const TcFilter* own = device->own(packets, ufid);
   if (own != nullptr && table != OffloadTable::kNone) {
     const auto actions = datapath_actions_of(*own);
     const bool offloaded = table == OffloadTable::kTc || in_hardware(*own);
@@ -171,11 +137,11 @@ void put_filters(const FlowTables& tables,
       row.datapath = entry_from(*own, *actions);
     }
   }
-  if (const TcFilter* foreign = foreign_filter(*device, packets, own, table)) {
+  if (const TcFilter* foreign = device->foreign(packets, own, table)) {
     if (auto actions = datapath_actions_of(*foreign)) {
       sourced.shadow_line = foreign->line;
       row.shadow = entry_from(*foreign, std::move(*actions));
-      row.shadow_match = filter_words(*foreign, device->device);
+      row.shadow_match = filter_words(*foreign, device->device());
     }
   }
 }
@@ -238,6 +204,57 @@ const OpenflowFlow* rule_of(const TraceHop& hop, std::span<const OpenflowFlow> r
 }
 
 }  // namespace
+
+DeviceFilters::DeviceFilters(std::string device, std::vector<TcFilter> filters)
+    : device_(std::move(device)), filters_(std::move(filters)) {
+  for (std::size_t i = 0; i < filters_.size(); ++i) {
+    const TcFilter& filter = filters_[i];
+    if (filter.chain != 0) {
+      continue;
+    }
+    Known known = {i, packets_of(filter)};
+    if (is_own(filter)) {
+      by_cookie_.emplace(filter.cookie(), i);
+      own_.push_back(known);
+    } else if (!known.packets.is_wider && takes_packets(filter)) {
+      foreign_.push_back(known);
+    }
+  }
+  const auto earlier = [this](const Known& a, const Known& b) {
+    return filters_[a.index].pref < filters_[b.index].pref;
+  };
+  std::stable_sort(own_.begin(), own_.end(), earlier);
+  std::stable_sort(foreign_.begin(), foreign_.end(), earlier);
+}
+
+const TcFilter* DeviceFilters::own(const PacketSet& packets, std::string_view ufid) const {
+  if (!ufid.empty()) {
+    const auto found = by_cookie_.find(cookie_of_ufid(ufid));
+    return found == by_cookie_.end() ? nullptr : &filters_[found->second];
+  }
+  const auto found = std::find_if(own_.begin(), own_.end(), [&packets](const Known& known) {
+    return overlap(packets, known.packets);
+  });
+  return found == own_.end() ? nullptr : &filters_[found->index];
+}
+
+const TcFilter* DeviceFilters::foreign(const PacketSet& packets,
+                                       const TcFilter* own,
+                                       OffloadTable table) const {
+  // What the RNIC forwards never gets to a filter in software.
+  const bool own_in_hardware =
+      table == OffloadTable::kHardware && own != nullptr && in_hardware(*own);
+  for (const Known& known : foreign_) {
+    const TcFilter& filter = filters_[known.index];
+    if (own != nullptr && filter.pref >= own->pref) {
+      return nullptr;
+    }
+    if ((!own_in_hardware || in_hardware(filter)) && overlap(packets, known.packets)) {
+      return &filter;
+    }
+  }
+  return nullptr;
+}
 
 std::string match_words(const DatapathFlow& entry, const PortNames& ports) {
   std::vector<std::string> words = {fmt::format("{}{}", kInPort, ports.of_datapath(entry.in_port))};
@@ -303,7 +320,7 @@ SourcedRow traced_row(const OpenflowTrace& trace,
   // A trace whose port has no name can still lead to the device by the entry it hits.
   const auto device =
       port || entry == nullptr ? port : std::optional(ports.of_datapath(entry->in_port));
-  put_filters(tables, packets_of_openflow(pass.flow), device, options.offload, sourced);
+  put_filters(tables, packets_of_openflow(pass.flow), device, "", options.offload, sourced);
   if (!row.datapath.present && !row.eswitch.present) {
     row.datapath.packets = options.recent_packets;
   }
@@ -318,8 +335,12 @@ SourcedRow untraced_row(const DatapathFlow& entry,
   SourcedRow sourced = row_for(options, entry.actions);
   sourced.row.match = match_words(entry, ports);
   put_entry(&entry, options.offload, sourced);
-  put_filters(
-      tables, packets_of(entry), ports.of_datapath(entry.in_port), options.offload, sourced);
+  put_filters(tables,
+              packets_of(entry),
+              ports.of_datapath(entry.in_port),
+              entry.ufid,
+              options.offload,
+              sourced);
   normalize(ports, sourced.row);
   return sourced;
 }

@@ -13,6 +13,8 @@
 // functions.
 #pragma once
 
+#include "detectors/backend_ovs/offload_table.h"
+#include "detectors/backend_ovs/packet_set.h"
 #include "detectors/backend_ovs/parse/datapath_flows.h"
 #include "detectors/backend_ovs/parse/openflow_flows.h"
 #include "detectors/backend_ovs/parse/openflow_trace.h"
@@ -22,24 +24,41 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bonescan::backend_ovs {
 
-/// Which table is expected to hold active flows.
-enum class OffloadTable : std::uint8_t {
-  kNone,      ///< the datapath's own megaflows
-  kTc,        ///< tc filters, in hardware or not
-  kHardware,  ///< entries that the RNIC holds
-};
+/// The ingress filters of one device, and what is asked of them again and again.
+class DeviceFilters final {
+ public:
+  DeviceFilters(std::string device, std::vector<TcFilter> filters);
 
-/// The ingress filters of one device.
-struct DeviceFilters {
-  std::string device;
-  std::vector<TcFilter> filters;
+  const std::string& device() const { return device_; }
+
+  /// Open vSwitch's filter for this datapath entry or, where no ufid tells, the first of its
+  /// filters that takes such packets; nullptr if there is none.
+  const TcFilter* own(const PacketSet& packets, std::string_view ufid) const;
+
+  /// The first foreign filter before `own` (may be nullptr) that takes such packets; nullptr if
+  /// there is none.
+  const TcFilter* foreign(const PacketSet& packets, const TcFilter* own, OffloadTable table) const;
+
+ private:
+  struct Known {
+    std::size_t index = 0;
+    PacketSet packets;
+  };
+
+  std::string device_;
+  std::vector<TcFilter> filters_;
+  std::vector<Known> own_;      ///< by priority
+  std::vector<Known> foreign_;  ///< by priority
+  std::map<std::string, std::size_t, std::less<>> by_cookie_;
 };
 
 /// One reading of the tables of one host.

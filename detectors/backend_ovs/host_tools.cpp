@@ -11,6 +11,9 @@
 namespace bonescan::backend_ovs {
 namespace {
 
+/// Conversations whose Ethernet addresses are remembered; the table starts afresh beyond.
+constexpr std::size_t kConversationsMax = 65536;
+
 constexpr std::array<std::string_view, 5> kTunnelTypes = {
     "vxlan", "geneve", "gre", "ip6gre", "gtpu"};
 
@@ -125,8 +128,10 @@ Expected<const HostTools::Inventory*> HostTools::inventory() {
     return tl::unexpected(ports.error());
   }
   inventory_.emplace();
+  inventory_->names.add(*ours);
   inventory_->bridges = std::move(*ours);
   if (!ports->empty()) {
+    inventory_->names.add(ports->front());
     inventory_->ports = std::move(ports->front().ports);
   }
   inventory_->read = now;
@@ -239,7 +244,86 @@ Expected<std::vector<DatapathFlow>> HostTools::datapath_flows() {
   if (!text) {
     return tl::unexpected(text.error());
   }
-  return as_answer(parse_datapath_flows(*text), host_, "dpctl/dump-flows");
+  auto flows = as_answer(parse_datapath_flows(*text), host_, "dpctl/dump-flows");
+  if (flows) {
+    remember_ethernet(*flows);
+  }
+  return flows;
+}
+
+Expected<std::vector<OpenflowFlow>> HostTools::openflow_flows(const std::string& bridge) {
+  const bool by_socket = bridge == host_.integration_bridge && !host_.management_socket.empty();
+  const std::array<std::string, 6> argv = {
+      "ovs-ofctl",
+      "--names",
+      "-O",
+      "OpenFlow10,OpenFlow11,OpenFlow12,OpenFlow13,OpenFlow14,OpenFlow15",
+      "dump-flows",
+      by_socket ? host_.management_socket : bridge};
+  const auto text = gate_.run(host_, argv);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  return as_answer(parse_openflow_flows(*text), host_, "ovs-ofctl dump-flows");
+}
+
+Expected<const PortNames*> HostTools::port_names() {
+  const auto known = inventory();
+  if (!known) {
+    return tl::unexpected(known.error());
+  }
+  return &(*known)->names;
+}
+
+void HostTools::remember_ethernet(const std::vector<DatapathFlow>& flows) {
+  ethernet_read_ = std::chrono::steady_clock::now();
+  if (ethernet_.size() > kConversationsMax) {
+    ethernet_.clear();
+  }
+  for (const DatapathFlow& flow : flows) {
+    const bool ipv6 = find_field(flow.match, "ipv6.src") != nullptr;
+    const MatchField* ip_source = find_field(flow.match, ipv6 ? "ipv6.src" : "ipv4.src");
+    const MatchField* ip_target = find_field(flow.match, ipv6 ? "ipv6.dst" : "ipv4.dst");
+    const MatchField* eth_source = find_field(flow.match, "eth.src");
+    const MatchField* eth_target = find_field(flow.match, "eth.dst");
+    // A tc filter prints zeros under a wildcard, the datapath the values of its first packet.
+    const auto known = [](const MatchField* field) {
+      return field != nullptr && field->value != "00:00:00:00:00:00";
+    };
+    if (ip_source != nullptr && ip_target != nullptr && known(eth_source) && known(eth_target)) {
+      ethernet_[{ip_source->value, ip_target->value}] = {eth_source->value, eth_target->value};
+    }
+  }
+}
+
+bool HostTools::apply_ethernet(InnerPacket& packet) const {
+  const auto found = ethernet_.find({packet.ip_source, packet.ip_target});
+  if (found == ethernet_.end()) {
+    return false;
+  }
+  if (packet.eth_source.empty()) {
+    packet.eth_source = found->second.first;
+  }
+  if (packet.eth_target.empty()) {
+    packet.eth_target = found->second.second;
+  }
+  return true;
+}
+
+void HostTools::fill_ethernet(InnerPacket& packet) {
+  if (!packet.eth_source.empty() && !packet.eth_target.empty()) {
+    return;
+  }
+  const auto age = [this] { return std::chrono::steady_clock::now() - *ethernet_read_; };
+  // What is remembered may belong to a container that is gone.
+  if (ethernet_read_ && age() < config_.inventory_lifetime && apply_ethernet(packet)) {
+    return;
+  }
+  // Pairs without traffic must not cost a dump each.
+  if (!ethernet_read_ || age() >= config_.answer_lifetime) {
+    static_cast<void>(datapath_flows());
+  }
+  apply_ethernet(packet);
 }
 
 Expected<std::vector<TcFilter>> HostTools::tc_filters(const std::string& device) {

@@ -10,16 +10,21 @@
 #include "detectors/backend_ovs/command_gate.h"
 #include "detectors/backend_ovs/ovs_config.h"
 #include "detectors/backend_ovs/parse/datapath_flows.h"
+#include "detectors/backend_ovs/parse/openflow_flows.h"
 #include "detectors/backend_ovs/parse/openflow_trace.h"
 #include "detectors/backend_ovs/parse/tc_filters.h"
 #include "detectors/backend_ovs/parse/upcall_stats.h"
+#include "detectors/backend_ovs/port_names.h"
+#include "detectors/backend_ovs/traced_packet.h"
 #include "sim/base/error.h"
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bonescan::backend_ovs {
@@ -61,9 +66,21 @@ class HostTools final {
   /// @errors kUnavailable
   Expected<OpenflowTrace> trace(const std::string& bridge, const std::string& flow);
 
-  /// Every entry of the datapath that holds the integration bridge.
+  /// Every entry of the datapath that holds the integration bridge.  Ethernet addresses of its
+  /// packets are remembered on the way.
   /// @errors kUnavailable
   Expected<std::vector<DatapathFlow>> datapath_flows();
+
+  /// The rules of one bridge.
+  /// @errors kUnavailable
+  Expected<std::vector<OpenflowFlow>> openflow_flows(const std::string& bridge);
+
+  /// @errors kUnavailable
+  Expected<const PortNames*> port_names();
+
+  /// Fills in the Ethernet addresses that are not known, from packets that the datapath has seen
+  /// between the two IP addresses.
+  void fill_ethernet(InnerPacket& packet);
 
   /// The filters at the ingress of a device, in the order in which packets meet them.
   /// @errors kUnavailable
@@ -73,17 +90,23 @@ class HostTools final {
   struct Inventory {
     DpifShow bridges;
     std::vector<DatapathPort> ports;  ///< of the datapath
+    PortNames names;
     std::chrono::steady_clock::time_point read;
   };
 
   Expected<std::string> appctl(std::vector<std::string> arguments);
   Expected<const Inventory*> inventory();
   Expected<std::string> interface_with_mac(const std::string& mac);
+  void remember_ethernet(const std::vector<DatapathFlow>& flows);
+  bool apply_ethernet(InnerPacket& packet) const;
 
   const OvsHost& host_;
   const OvsConfig& config_;
   CommandGate& gate_;
   std::optional<Inventory> inventory_;
+  /// (IP source, IP target) to (Ethernet source, Ethernet target).
+  std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> ethernet_;
+  std::optional<std::chrono::steady_clock::time_point> ethernet_read_;
 };
 
 }  // namespace bonescan::backend_ovs

@@ -6,6 +6,7 @@
 // the configuration; what is left empty is found by asking Open vSwitch.
 #pragma once
 
+#include "detectors/backend_ovs/offload_table.h"
 #include "sim/base/units.h"
 
 #include <cstddef>
@@ -15,27 +16,18 @@
 
 namespace bonescan::backend_ovs {
 
-/// Where the entries of offloaded flows are expected.
-enum class OffloadTable : std::uint8_t {
-  kNone,      ///< nothing is offloaded: the software datapath is all there is
-  kTc,        ///< tc filters without hardware behind them, as in a lab
-  kHardware,  ///< tc filters, and each of them in hardware
-};
-
 /// How an endpoint is attached.  One of interface, openflow_port and mac is enough.
 struct OvsPort {
   std::string endpoint;             ///< Endpoint::name
   std::string interface;            ///< its port in Open vSwitch, a representor: "pf0vf3"
   std::uint32_t openflow_port = 0;  ///< of the integration bridge
-  std::string mac;                  ///< of the endpoint itself, where rules look at it
+  std::string mac;                  ///< of the endpoint itself; empty: learned from its traffic
   std::string tc_device;            ///< whose ingress holds its filters; empty: the interface
 };
 
 struct OvsHost {
   std::string name;  ///< Endpoint::host
   std::string integration_bridge = "br-int";
-  /// Its bridges, if components shall be named before the first question; empty: as discovered.
-  std::vector<std::string> bridges;
   /// `ovs-appctl -t`: a control socket; empty: the default of the installation.
   std::string control_socket;
   /// Target of `ovs-ofctl`: a management socket; empty: the integration bridge by name.
@@ -53,8 +45,8 @@ struct OvsConfig {
   Duration command_timeout = std::chrono::seconds(2);
   std::size_t output_bytes_max = std::size_t{16} << 20;
   /// All commands of this process together.
-  double commands_per_second = 10.0;
-  std::size_t command_burst = 20;
+  double commands_per_second = 20.0;
+  std::size_t command_burst = 40;
   /// What is known of ports and bridges is asked again after this.
   Duration inventory_lifetime = std::chrono::seconds(30);
   /// How long an answer serves repeated questions after it was first handed out.
@@ -62,6 +54,9 @@ struct OvsConfig {
   /// An answer that nobody asked for again is forgotten after this.
   Duration unclaimed_lifetime = std::chrono::seconds(30);
   std::size_t questions_max = 256;
+  /// Counters of OpenFlow rules follow those of the datapath by at most this: two revalidator
+  /// sweeps.
+  Duration statistics_lag = std::chrono::seconds(1);
 };
 
 }  // namespace bonescan::backend_ovs

@@ -51,6 +51,15 @@ std::string bridge_in(std::string_view line) {
   return std::string(line.substr(0, line.find_first_of(", ")));
 }
 
+/// May an Ethernet address have decided?  Not only where a rule names one: a rule that did not
+/// match counts as well, and all of them are in the megaflow.
+bool looks_at_ethernet(const OpenflowTrace& trace) {
+  return std::any_of(trace.passes.begin(), trace.passes.end(), [](const TracePass& pass) {
+    return pass.megaflow.find("dl_src=") != std::string::npos ||
+           pass.megaflow.find("dl_dst=") != std::string::npos;
+  });
+}
+
 class Walk final {
  public:
   Walk(const ChainQuestion& question, HostSet& hosts)
@@ -66,6 +75,7 @@ class Walk final {
     if (!port) {
       return tl::unexpected(port.error());
     }
+    first->fill_ethernet(packet_);
     Position position{first, port->bridge, port->openflow_number, std::nullopt};
     for (std::size_t i = 0; i < kHostsMax; ++i) {
       auto trace = position.host->trace(
@@ -79,21 +89,38 @@ class Walk final {
         return std::move(answer_);
       }
       append_hops(*position.host, *trace, answer_.hops);
+      looked_at_ethernet_ = looked_at_ethernet_ || looks_at_ethernet(*trace);
       if (trace->end != TraceEnd::kForwarded) {
         broken(*position.host, *trace);
-        return std::move(answer_);
+        return finished();
       }
       auto next = leave(position, *trace);
       if (!next) {
-        return std::move(answer_);
+        return finished();
       }
       position = std::move(*next);
     }
     end_at_rule(WalkEnd::kLoop, fmt::format("still under way after {} hosts", kHostsMax));
-    return std::move(answer_);
+    return finished();
   }
 
  private:
+  /// A break proves nothing if rules decided by an address that the traced packet did not have.
+  Expected<ChainAnswer> finished() {
+    const bool unknown = packet_.eth_source.empty() || packet_.eth_target.empty();
+    const bool broken = answer_.end != WalkEnd::kDelivered && answer_.end != WalkEnd::kOutOfView &&
+                        answer_.end != WalkEnd::kMissingNeighbour;
+    if (broken && unknown && looked_at_ethernet_) {
+      return fail(ErrorCode::kUnavailable,
+                  fmt::format("rules look at Ethernet addresses, and those between {} and {} are "
+                              "not known ({})",
+                              question_.source.endpoint,
+                              question_.target.endpoint,
+                              answer_.reason));
+    }
+    return std::move(answer_);
+  }
+
   void out_of_view(std::string reason) {
     answer_.end = WalkEnd::kOutOfView;
     answer_.reason = std::move(reason);
@@ -239,6 +266,7 @@ class Walk final {
   ChainAnswer answer_;
   std::optional<Component> last_rule_;
   std::set<std::string> entered_;
+  bool looked_at_ethernet_ = false;
 };
 
 }  // namespace

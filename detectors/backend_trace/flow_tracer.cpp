@@ -73,17 +73,19 @@ void FlowTracer::work() {
 }
 
 Expected<HopAnswers> FlowTracer::trace(const OuterFlow& flow, std::uint8_t hops) {
+  Expected<HopAnswers> answers = HopAnswers{};
   if (const auto begun = prober_->begin(flow); !begun) {
-    return tl::unexpected(begun.error());
+    answers = tl::unexpected(begun.error());
   }
-  HopAnswers answers;
-  for (int ttl = 1; ttl <= hops && !stopping(); ++ttl) {
+  for (int ttl = 1; ttl <= hops && answers && !stopping(); ++ttl) {
     auto answer = hop(static_cast<std::uint8_t>(ttl));
-    if (!answer) {
-      return tl::unexpected(answer.error());
+    if (answer) {
+      answers->push_back(std::move(*answer));
+    } else {
+      answers = tl::unexpected(answer.error());
     }
-    answers.push_back(std::move(*answer));
   }
+  prober_->end();
   return answers;
 }
 

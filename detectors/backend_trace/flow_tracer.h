@@ -48,6 +48,9 @@ class HopProber {
   /// One packet: the address that its death was reported from, empty if nobody did in time.
   /// @errors kUnavailable if it could not be sent
   virtual Expected<std::string> probe(std::uint8_t ttl) = 0;
+
+  /// Gives back what the flow needed, its port for one.
+  virtual void end() = 0;
 };
 
 /// Who answered to a TTL of 1, 2, ...; empty: nobody.

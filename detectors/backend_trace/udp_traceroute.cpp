@@ -143,10 +143,10 @@ bool read_report(int socket, bool ipv6, Report& report) {
 UdpTraceroute::UdpTraceroute(const UdpTracerouteOptions& options) : options_(options) {}
 
 UdpTraceroute::~UdpTraceroute() {
-  close();
+  UdpTraceroute::end();
 }
 
-void UdpTraceroute::close() {
+void UdpTraceroute::end() {
   if (socket_ >= 0) {
     ::close(socket_);
     socket_ = -1;
@@ -154,7 +154,7 @@ void UdpTraceroute::close() {
 }
 
 Expected<void> UdpTraceroute::begin(const OuterFlow& flow) {
-  close();
+  end();
   const std::optional<Address> source = parse(flow.source, flow.source_port);
   const std::optional<Address> target = parse(flow.target, flow.target_port);
   if (!source || !target || source->ipv6() != target->ipv6()) {

@@ -28,13 +28,13 @@ class UdpTraceroute final : public HopProber {
 
   Expected<void> begin(const OuterFlow& flow) override;
   Expected<std::string> probe(std::uint8_t ttl) override;
+  void end() override;
 
  private:
   struct Report;
 
   void drain() const;
   Expected<std::string> wait_for(std::uint32_t number) const;
-  void close();
 
   UdpTracerouteOptions options_;
   int socket_ = -1;

@@ -84,6 +84,7 @@ struct AsyncEvent {
 
 struct QueueOptions {
   std::uint32_t gid_index = 0;
+  GidBytes gid{};  ///< what stands at that index
   std::uint32_t q_key = 0;
   std::uint16_t queue_pairs = 8;
   std::uint16_t send_buffers = 64;  ///< over all queue pairs

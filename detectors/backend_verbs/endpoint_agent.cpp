@@ -158,6 +158,7 @@ Expected<void> EndpointAgent::build(Time now) {
   }
   Expected<std::unique_ptr<Queues>> queues =
       device_->create_queues({.gid_index = gid->index,
+                              .gid = gid->gid,
                               .q_key = options_.q_key,
                               .queue_pairs = options_.queue_pairs,
                               .send_buffers = static_cast<std::uint16_t>(
@@ -347,6 +348,8 @@ void EndpointAgent::shut_down() {
   drop_queues(LocalError::kNoDevice);
   device_.reset();
   ++generation_;
+  recheck_at_ = Time::max();
+  repair_at_ = Time::max();
   shut_down_ = true;
 }
 

@@ -37,10 +37,12 @@ AddressHandles::~AddressHandles() {
   thread_.join();
 }
 
-void AddressHandles::use_gid(std::uint32_t gid_index) {
+void AddressHandles::use_gid(std::uint32_t gid_index, const GidBytes& gid) {
   const std::lock_guard lock(mutex_);
-  if (gid_index != gid_index_) {
+  if (gid_index != gid_index_ || gid != gid_) {
     gid_index_ = gid_index;
+    gid_ = gid;
+    ++generation_;
     entries_.clear();
     queue_.clear();
   }
@@ -72,13 +74,8 @@ tl::expected<ibv_ah*, SendRefusal> AddressHandles::get(const Destination& to) {
       return tl::unexpected<SendRefusal>(
           {.error = LocalError::kQueueFull, .detail = "too many address handles in use"});
     }
-    const std::uint32_t gid_index = gid_index_;
     entries_[to] = {};
-    lock.unlock();
-    int error = 0;
-    AhHandle handle = make(to, gid_index, error);
-    settle(to, gid_index, std::move(handle), error);
-    lock.lock();
+    make_and_settle(to, lock);
   }
   Entry& entry = entries_[to];
   if (entry.state == State::kReady) {
@@ -126,19 +123,20 @@ AhHandle AddressHandles::make(const Destination& to, std::uint32_t gid_index, in
   return handle;
 }
 
-void AddressHandles::settle(const Destination& to,
-                            std::uint32_t gid_index,
-                            AhHandle handle,
-                            int error) {
-  const std::lock_guard lock(mutex_);
+/// Without the lock while the kernel resolves.
+void AddressHandles::make_and_settle(const Destination& to, std::unique_lock<std::mutex>& lock) {
+  const std::uint32_t gid_index = gid_index_;
+  const std::uint64_t generation = generation_;
+  lock.unlock();
+  int error = 0;
+  AhHandle handle = make(to, gid_index, error);
+  lock.lock();
   const auto found = entries_.find(to);
-  if (found == entries_.end() || gid_index != gid_index_) {
+  if (found == entries_.end() || generation != generation_ ||
+      found->second.state == State::kReady) {
     return;
   }
   Entry& entry = found->second;
-  if (entry.state == State::kReady) {
-    return;
-  }
   entry.state = handle ? State::kReady : State::kFailed;
   entry.handle = std::move(handle);
   entry.used = clock_.now();
@@ -153,13 +151,8 @@ void AddressHandles::run() {
       continue;
     }
     const Destination to = queue_.front();
-    const std::uint32_t gid_index = gid_index_;
     queue_.pop_front();
-    lock.unlock();
-    int error = 0;
-    AhHandle handle = make(to, gid_index, error);
-    settle(to, gid_index, std::move(handle), error);
-    lock.lock();
+    make_and_settle(to, lock);
   }
 }
 

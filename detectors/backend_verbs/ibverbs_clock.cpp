@@ -6,8 +6,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <string>
-#include <time.h>
 #include <unistd.h>
 
 namespace bonescan::verbs {

@@ -99,6 +99,7 @@ class IbverbsSystem final : public RdmaSystem {
       return tl::unexpected<Error>(no_rdma_stack(errno));
     }
     std::vector<DeviceDescription> descriptions;
+    descriptions.reserve(static_cast<std::size_t>(list.count));
     for (int i = 0; i < list.count; ++i) {
       descriptions.push_back(describe(list.devices[i]));
     }

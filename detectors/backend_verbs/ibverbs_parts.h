@@ -52,8 +52,9 @@ class AddressHandles final {
   AddressHandles(const AddressHandles&) = delete;
   AddressHandles& operator=(const AddressHandles&) = delete;
 
-  /// Forgets all if the index is another.  REQUIRES: no send is under way.
-  void use_gid(std::uint32_t gid_index);
+  /// Forgets all if the index or what stands there is another, for a handle keeps the GID that it
+  /// was made with.  REQUIRES: no send is under way.
+  void use_gid(std::uint32_t gid_index, const GidBytes& gid);
   void prepare(const Destination& to);
   /// Makes it at once if nobody asked for it before.
   tl::expected<ibv_ah*, SendRefusal> get(const Destination& to);
@@ -74,9 +75,9 @@ class AddressHandles final {
 
   void run();
   AhHandle make(const Destination& to, std::uint32_t gid_index, int& error) const;
+  void make_and_settle(const Destination& to, std::unique_lock<std::mutex>& lock);
   bool make_room();
   void ask(const Destination& to, Entry& entry);
-  void settle(const Destination& to, std::uint32_t gid_index, AhHandle handle, int error);
 
   ibv_pd* pd_;
   std::uint8_t port_;
@@ -86,6 +87,8 @@ class AddressHandles final {
   std::map<Destination, Entry> entries_;
   std::deque<Destination> queue_;
   std::uint32_t gid_index_ = ~std::uint32_t{0};
+  GidBytes gid_{};
+  std::uint64_t generation_ = 0;  ///< of the GID in use
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <limits>
 
 namespace bonescan::verbs {
 namespace {
@@ -47,7 +48,13 @@ Expected<std::unique_ptr<Queues>> IbverbsQueues::create(ibv_pd* pd,
                                                         AddressHandles& addresses,
                                                         const HostClock& clock,
                                                         const QueueOptions& options) {
-  addresses.use_gid(options.gid_index);
+  if (options.gid_index > std::numeric_limits<std::uint8_t>::max()) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{}: GID index {} is beyond the 255 that verbs can address",
+                            info.name,
+                            options.gid_index));
+  }
+  addresses.use_gid(options.gid_index, options.gid);
   std::unique_ptr<IbverbsQueues> queues(new IbverbsQueues(info, addresses, clock, options));
   if (const auto done = queues->create_memory(pd); !done.has_value()) {
     return tl::unexpected<Error>(done.error());
@@ -225,6 +232,7 @@ std::size_t IbverbsQueues::poll(std::span<Completion> out) {
 }
 
 std::size_t IbverbsQueues::poll_plain(std::span<Completion> out) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only written places are read.
   std::array<ibv_wc, 16> taken;
   const int wanted = static_cast<int>(std::min(taken.size(), out.size()));
   const int count = ibv_poll_cq(cq_.get(), wanted, taken.data());

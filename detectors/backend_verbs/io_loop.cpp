@@ -91,6 +91,7 @@ std::span<const ReadyFd> IoLoop::wait(std::optional<Duration> sleep) {
   if (!poll_only) {
     set_timer(sleep);
   }
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only written places are read.
   std::array<epoll_event, kEventsPerWait> events;
   const int count =
       epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), poll_only ? 0 : -1);

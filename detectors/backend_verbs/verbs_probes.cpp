@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ctime>
 #include <mutex>
 #include <thread>
-#include <time.h>
 #include <tuple>
 
 namespace bonescan::verbs {

@@ -109,7 +109,7 @@ TEST_F(AgentRun, LeavesACompleteDirectoryWhenASignalEndsIt) {
   EXPECT_EQ(run->info.mode, "live");
   EXPECT_EQ(run->info.epoch_unix_ns, agent.clock.epoch_unix_ns());
   EXPECT_FALSE(run->info.truth_available);
-  EXPECT_EQ(run->windows.back().to, run->result.reached + milliseconds(200));
+  EXPECT_GE(run->windows.back().to, run->result.reached);
   EXPECT_EQ(agent.system.stops_announced, 1);
   for (const char* name : {"manifest.json", "report.json", "report.html", "trace.json"}) {
     EXPECT_TRUE(std::filesystem::exists(file(name))) << name;
@@ -306,7 +306,7 @@ TEST_F(AgentRun, DoesNotTouchAnEarlierRun) {
 }
 
 TEST_F(AgentRun, EndsWithAValidDirectoryWhenTheDiskIsFull) {
-  EXPECT_EXIT(run_with_little_room(run_directory(), 300'000),
+  EXPECT_EXIT(run_with_little_room(run_directory(), 1'000'000),
               testing::ExitedWithCode(4),
               "run.sqlite|visits.csv|incidents.jsonl");
   const auto run = load_run(run_directory());

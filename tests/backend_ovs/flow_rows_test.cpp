@@ -79,11 +79,17 @@ TcFilter foreign_drop(std::uint32_t pref = 1) {
   return filter;
 }
 
-FlowTables kernel_tables() {
+FlowTables kernel_tables(const std::vector<TcFilter>& filters = kernel_filters()) {
   FlowTables tables;
   tables.datapath = entries(fakes::tool_lines("lab.kernel_tc_none.txt", 12, 17));
-  tables.tc = {{"p1", kernel_filters()}};
+  tables.tc.emplace_back("p1", filters);
   return tables;
+}
+
+FlowTables kernel_tables_and(const TcFilter& more) {
+  std::vector<TcFilter> filters = kernel_filters();
+  filters.push_back(more);
+  return kernel_tables(filters);
 }
 
 const FlowRowOptions kTc = {.offload = OffloadTable::kTc};
@@ -304,17 +310,30 @@ TEST(FlowRows, MatchWhatTcHolds) {
   EXPECT_EQ(hardware.finding, RowFinding::kSoftwareOnly) << "the filter is not_in_hw";
 }
 
-TEST(FlowRows, ShowAFilterThatWasAlteredBehindOpenVswitch) {
+TEST(FlowRows, FindTheFilterOfAnEntryByItsUfid) {
   FlowTables tables = kernel_tables();
-  tables.tc[0].filters[0].actions[0].device = "p9";
+  const SourcedRow held = untraced_row(tables.datapath[0], tables, {}, kTc);
+  EXPECT_EQ(held.filter_line, 2U);
+  EXPECT_EQ(held.row.eswitch.packets, 30U);
+  EXPECT_EQ(untraced_row(tables.datapath[1], tables, {}, kTc).filter_line, 15U);
+  const SourcedRow elsewhere = untraced_row(tables.datapath[3], tables, {}, kTc);
+  EXPECT_EQ(elsewhere.device, "") << "nobody listed the filters of p2";
+  EXPECT_EQ(elsewhere.row.eswitch.packets, 23U) << "as the datapath says";
+  tables.datapath[0].ufid.back() = '0';
+  EXPECT_EQ(untraced_row(tables.datapath[0], tables, {}, kTc).filter_line, 0U);
+}
+
+TEST(FlowRows, ShowAFilterThatWasAlteredBehindOpenVswitch) {
+  std::vector<TcFilter> filters = kernel_filters();
+  filters[0].actions[0].device = "p9";
+  const FlowTables tables = kernel_tables(filters);
   const RowDiff diff = judged(trace_of(kIcmp, "3"), tables, kernel_ports(), kTc);
   EXPECT_EQ(diff.finding, RowFinding::kAlteredAction);
   EXPECT_THAT(diff.text, HasSubstr("the eswitch does p9"));
 }
 
 TEST(FlowRows, ShowAForeignFilterOfLowerPrefAsShadow) {
-  FlowTables tables = kernel_tables();
-  tables.tc[0].filters.push_back(foreign_drop());
+  const FlowTables tables = kernel_tables_and(foreign_drop());
   const SourcedRow sourced = traced_row(trace_of(kIcmp, "3"), tables, kernel_ports(), kTc);
   EXPECT_EQ(sourced.shadow_line, 2U);
   EXPECT_EQ(sourced.row.shadow_match,
@@ -350,8 +369,7 @@ TEST(FlowRows, HoldNoFilterAgainstAnybodyThatDoesNotTakeThePackets) {
                         {"another chain", chained}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    FlowTables tables = kernel_tables();
-    tables.tc[0].filters.push_back(c.filter);
+    const FlowTables tables = kernel_tables_and(c.filter);
     const SourcedRow sourced = traced_row(trace_of(kIcmp, "3"), tables, kernel_ports(), kTc);
     EXPECT_FALSE(sourced.row.shadow.present);
     EXPECT_EQ(compare(sourced.row).finding, RowFinding::kMatches);
@@ -359,9 +377,10 @@ TEST(FlowRows, HoldNoFilterAgainstAnybodyThatDoesNotTakeThePackets) {
 }
 
 TEST(FlowRows, TakeASoftwareFilterForNoShadowOfAnEntryInHardware) {
-  FlowTables tables = kernel_tables();
-  tables.tc[0].filters[0].in_hw = true;
-  tables.tc[0].filters.push_back(foreign_drop());
+  std::vector<TcFilter> filters = kernel_filters();
+  filters[0].in_hw = true;
+  filters.push_back(foreign_drop());
+  const FlowTables tables = kernel_tables(filters);
   const RowDiff diff =
       judged(trace_of(kIcmp, "3"), tables, kernel_ports(), {.offload = OffloadTable::kHardware});
   EXPECT_EQ(diff.finding, RowFinding::kMatches) << diff.text;
@@ -397,9 +416,8 @@ TEST(FlowRows, ExpectNoSlowPathInHardware) {
 }
 
 TEST(FlowRows, ShowAnActiveFlowThatIsInNoTable) {
-  FlowTables tables = kernel_tables();
+  FlowTables tables = kernel_tables({});
   tables.datapath.clear();
-  tables.tc[0].filters.clear();
   const OpenflowTrace trace = trace_of(kIcmp, "3");
   EXPECT_EQ(judged(trace, tables, kernel_ports(), kTc).finding, RowFinding::kIdle);
   const RowDiff diff =

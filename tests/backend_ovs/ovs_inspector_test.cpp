@@ -1,118 +1,25 @@
-// Two hosts whose Open vSwitch is a FakeRunner; the texts are what Open vSwitch 3.1 prints.
 #include "detectors/backend_ovs/ovs_inspector.h"
 
-#include "tests/support/fake_runner.h"
+#include "tests/backend_ovs/scripted_hosts.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 namespace bonescan::backend_ovs {
 namespace {
 
-using std::chrono::milliseconds;
-
-constexpr std::string_view kInner =
-    "udp,nw_src=192.168.50.1,nw_dst=192.168.50.2,nw_ttl=64,udp_src=49193,udp_dst=4791";
-const std::string kTraceA = fmt::format("ofproto/trace --names br-int in_port=1,{}", kInner);
-const std::string kTraceB = fmt::format(
-    "ofproto/trace --names br-int in_port=10,tun_id=100,tun_src=172.30.0.1,tun_dst=172.30.0.2,{}",
-    kInner);
-
-std::string command(const std::string& host, const std::string& rest) {
-  return fmt::format("ip netns exec {} ovs-appctl -t {}.ctl {}", host, host, rest);
-}
-
-std::string trace_text(const std::string& steps, const std::string& actions) {
-  return fmt::format(
-      "Flow: udp,in_port=x,vlan_tci=0x0000,nw_src=192.168.50.1,nw_dst=192.168.50.2,tp_dst=4791\n\n"
-      "bridge(\"br-int\")\n----------------\n{}\n"
-      "Final flow: unchanged\nMegaflow: recirc_id=0,eth,ip,nw_frag=no\nDatapath actions: {}\n",
-      steps,
-      actions);
-}
-
-std::string push_to(const std::string& vtep) {
-  return fmt::format(
-      "tnl_push(tnl_port(vxlan_sys_4789),header(size=50,type=4,eth(dst=aa:f4:ff:d8:13:43,"
-      "src=a2:61:0f:5c:85:48,dl_type=0x0800),ipv4(src=172.30.0.1,dst={},proto=17,tos=0,ttl=64,"
-      "frag=0x4000),udp(src=0,dst=4789,csum=0x0),vxlan(flags=0x8000000,vni=0x64)),"
-      "out_port(br-ul)),ulA",
-      vtep);
-}
-
-std::string tunnelled(const std::string& vtep) {
-  return trace_text(
-      fmt::format(" 0. in_port=pA, priority 100\n    set_field:0x64->tun_id\n    output:vx0\n"
-                  "     -> output to native tunnel\n     -> tunneling to {} via br-ul\n",
-                  vtep),
-      push_to(vtep));
-}
-
-const char* const kDelivers = " 0. tun_id=0x64,in_port=vx0, priority 100\n    output:pB\n";
-
-class Inspection : public testing::Test {
+class Inspection : public ScriptedHosts {
  public:
-  Inspection() {
-    for (const char h : {'a', 'b'}) {
-      OvsHost host;
-      host.name = fmt::format("host-{}", h);
-      host.control_socket = fmt::format("h{}.ctl", h);
-      host.command_prefix = {"ip", "netns", "exec", fmt::format("h{}", h)};
-      host.vtep_address = h == 'a' ? "172.30.0.1" : "172.30.0.2";
-      OvsPort port;
-      port.endpoint = host.name + "/rnic-0";
-      port.interface = h == 'a' ? "pA" : "pB";
-      host.ports.push_back(port);
-      config_.hosts.push_back(host);
-      Endpoint endpoint;
-      endpoint.name = port.endpoint;
-      endpoint.host = host.name;
-      endpoint.overlay_ip = h == 'a' ? "192.168.50.1" : "192.168.50.2";
-      endpoint.underlay_ip = host.vtep_address;
-      endpoints_.push_back(endpoint);
-    }
-    config_.commands_per_second = 1000.0;
-    for (const std::string h : {"ha", "hb"}) {
-      const std::string name = h == "ha" ? "A" : "B";
-      runner_.prints(command(h, "dpif/show"),
-                     fmt::format("netdev@ovs-netdev: hit:79 missed:25\n"
-                                 "  br-int:\n"
-                                 "    br-int 65534/3: (tap)\n"
-                                 "    p{0} 1/5: (system)\n"
-                                 "    vx0 10/4: (vxlan: key=flow, remote_ip={1})\n"
-                                 "  br-ul:\n"
-                                 "    br-ul 65534/1: (tap)\n"
-                                 "    ul{0} 1/2: (system)\n",
-                                 name,
-                                 h == "ha" ? "172.30.0.2" : "172.30.0.1"));
-      runner_.prints(command(h, "dpctl/show netdev@ovs-netdev"),
-                     "netdev@ovs-netdev:\n  lookups: hit:1 missed:1 lost:0\n  flows: 1\n"
-                     "  port 4: vxlan_sys_4789 (vxlan: packet_type=ptap)\n");
-    }
-    runner_.prints(command("ha", kTraceA), tunnelled("172.30.0.2"));
-    runner_.prints(command("hb", kTraceB), trace_text(kDelivers, "pB"));
-  }
-
   Expected<OverlayWalk> walk() {
     if (!inspector_) {
       workshop_ = std::make_unique<OvsWorkshop>(config_, runner_);
       inspector_ = std::make_unique<OvsInspector>(*workshop_, endpoints_, components_);
     }
-    now_ += std::chrono::minutes(1);
-    for (int i = 0; i < 1000; ++i) {
-      const auto answer = inspector_->walk(flow_, now_);
-      if (answer || answer.error().code != ErrorCode::kPending) {
-        return answer;
-      }
-      std::this_thread::sleep_for(milliseconds(2));
-    }
-    return fail(ErrorCode::kPending, "never answered");
+    return settled([&](Time now) { return inspector_->walk(flow_, now); });
   }
 
   std::string culprit(const OverlayWalk& walk) const {
@@ -122,13 +29,6 @@ class Inspection : public testing::Test {
                                 : "";
   }
 
-  fakes::FakeRunner runner_;
-  OvsConfig config_;
-  EndpointDirectory endpoints_;
-  ComponentTable components_;
-  FlowKey flow_{EndpointId(0), EndpointId(1), 49193};
-  Time now_;
-  std::unique_ptr<OvsWorkshop> workshop_;
   std::unique_ptr<OvsInspector> inspector_;
 };
 
@@ -297,7 +197,36 @@ TEST_F(Inspection, FindsAPortByNumberOrByMac) {
       "udp,dl_src=02:00:00:00:00:0a" + std::string(kInner.substr(std::string_view("udp").size()));
   runner_.prints(command("ha", "ofproto/trace --names br-int in_port=1," + with_mac),
                  trace_text(" 0. No match.\n    drop\n", "drop"));
-  EXPECT_EQ(walk()->end, WalkEnd::kNoNextHop);
+  const auto found = walk();
+  ASSERT_TRUE(found) << found.error().detail;
+  EXPECT_EQ(found->end, WalkEnd::kNoNextHop);
+}
+
+TEST_F(Inspection, LearnsEthernetAddressesFromTheDatapath) {
+  runner_.prints(command("ha", "dpctl/dump-flows -m --names netdev@ovs-netdev"),
+                 "recirc_id(0),in_port(pA),eth(src=02:00:00:00:00:0a/00:00:00:00:00:00,"
+                 "dst=02:00:00:00:00:0b/00:00:00:00:00:00),eth_type(0x0800),"
+                 "ipv4(src=192.168.50.1/0.0.0.0,dst=192.168.50.2/0.0.0.0,proto=1/0,frag=no), "
+                 "packets:9, bytes:882, used:0.173s, dp:ovs, actions:drop\n");
+  runner_.prints(command("ha",
+                         "ofproto/trace --names br-int in_port=1,udp,dl_src=02:00:00:00:00:0a,"
+                         "dl_dst=02:00:00:00:00:0b" +
+                             std::string(kInner.substr(std::string_view("udp").size()))),
+                 trace_text(" 0. priority 0\n    drop\n", "drop"));
+  const auto found = walk();
+  ASSERT_TRUE(found) << found.error().detail;
+  EXPECT_EQ(culprit(*found), "rule host-a/br-int table=0 priority=0");
+}
+
+TEST_F(Inspection, AccusesNobodyOverAnAddressThatIsNotKnown) {
+  std::string text = trace_text(" 0. priority 0\n    drop\n", "drop");
+  const std::string megaflow = "Megaflow: recirc_id=0,eth,ip";
+  text.insert(text.find(megaflow) + megaflow.size(), ",dl_dst=00:00:00:00:00:00");
+  runner_.prints(command("ha", kTraceA), text);
+  const auto found = walk();
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(found.error().detail.find("Ethernet"), std::string::npos) << found.error().detail;
 }
 
 TEST_F(Inspection, IsUnavailableWhereNothingCanBeSeen) {

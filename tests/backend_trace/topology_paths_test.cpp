@@ -18,9 +18,10 @@ constexpr Time kNow = kStartOfRun;
 
 /// Answers for the routers of a flow's path, as they would.
 struct FakeRouters {
-  HopAnswers answers;              ///< to a TTL of 1, 2, ...
-  std::string refusal;             ///< of begin()
-  std::vector<OuterFlow> flows;    ///< that were traced
+  HopAnswers answers;            ///< to a TTL of 1, 2, ...
+  std::string refusal;           ///< of begin()
+  std::vector<OuterFlow> flows;  ///< that were traced
+  int ended = 0;
   std::vector<std::uint8_t> ttls;  ///< that were sent
 };
 
@@ -40,6 +41,8 @@ class FakeProber final : public HopProber {
     routers_.ttls.push_back(ttl);
     return ttl <= routers_.answers.size() ? routers_.answers[ttl - 1] : std::string();
   }
+
+  void end() override { ++routers_.ended; }
 
  private:
   FakeRouters& routers_;
@@ -272,6 +275,7 @@ TEST(TopologyPaths, SendsTheFlowsOwnFiveTupleAndNeverReachesTheTarget) {
   EXPECT_EQ(world.routers.flows,
             (std::vector<OuterFlow>{{"192.168.0.1", "192.168.0.3", 50'000, 4791, 0}}));
   EXPECT_EQ(world.routers.ttls, (std::vector<std::uint8_t>{1, 2, 3}));
+  EXPECT_EQ(world.routers.ended, 1);
 }
 
 TEST(TopologyPaths, KeepsAnAnswerForAWhile) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace bonescan::verbs {
 namespace {
 
@@ -267,6 +269,8 @@ TEST_F(EndpointAgentTest, IgnoresStrangersAndProbesOfAnotherLife) {
                                  .payload_bytes = size})
                     .has_value());
   }
+  std::array<Completion, 4> sent;
+  EXPECT_EQ((*queues)->poll(sent), 3u);
   hosts_.run_until(hosts_.clock.now() + 1s);
   EXPECT_EQ(hosts_.agents[1]->counters().unparsed, 3u);
 }

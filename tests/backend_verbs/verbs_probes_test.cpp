@@ -52,9 +52,11 @@ class VerbsProbesTest : public testing::Test {
 
   void run_until(VerbsProbes& probes, Time end) {
     while (hosts_.clock.now() < end) {
-      Time next = std::min(probes.step(), hosts_.fabric.next_completion());
+      Time next = probes.step();
+      next = std::min(next, hosts_.fabric.next_completion());
       next = std::clamp(next, hosts_.clock.now(), end);
       hosts_.clock.set(next == hosts_.clock.now() ? next + Duration(1) : next);
+      hosts_.fabric.announce_due();
       probes.step();
     }
   }

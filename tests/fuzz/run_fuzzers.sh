@@ -21,8 +21,9 @@ shift
 readonly build=build/fuzz
 readonly found=$build/found
 readonly wanted=$((100000 * seconds / 15))
-# The corpus holds files of a few kilobytes; what a parser does wrong it does wrong in small, too.
-readonly max_len=4096
+# Some lines of any tool; longer files of the corpus are cut.  What a parser does wrong it does wrong
+# in small, too.
+readonly max_len=2048
 
 mkdir -p "$found"
 log=$build/build.log

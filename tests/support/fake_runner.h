@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <span>
@@ -23,16 +24,24 @@ class FakeRunner final : public backend_ovs::CommandRunner {
   using Result = tl::expected<backend_ovs::CommandOutput, backend_ovs::CommandError>;
 
   void prints(const std::string& command, std::string out) {
+    prints_in_turn(command, {std::move(out)});
+  }
+
+  /// One output each time; the last one from then on.
+  void prints_in_turn(const std::string& command, const std::vector<std::string>& outs) {
     const std::lock_guard lock(mutex_);
-    answers_[command] = backend_ovs::CommandOutput{std::move(out), {}};
+    answers_[command].clear();
+    for (const std::string& out : outs) {
+      answers_[command].push_back(backend_ovs::CommandOutput{out, {}});
+    }
   }
 
   void fails(const std::string& command,
              backend_ovs::CommandFailure failure,
              const std::string& detail) {
     const std::lock_guard lock(mutex_);
-    answers_[command] =
-        tl::unexpected<backend_ovs::CommandError>(backend_ovs::CommandError{failure, 2, detail});
+    answers_[command] = {
+        tl::unexpected<backend_ovs::CommandError>(backend_ovs::CommandError{failure, 2, detail})};
   }
 
   Result run(std::span<const std::string> argv, const backend_ovs::CommandOptions&) override {
@@ -41,7 +50,11 @@ class FakeRunner final : public backend_ovs::CommandRunner {
     commands_.push_back(command);
     const auto found = answers_.find(command);
     if (found != answers_.end()) {
-      return found->second;
+      Result answer = found->second.front();
+      if (found->second.size() > 1) {
+        found->second.pop_front();
+      }
+      return answer;
     }
     return tl::unexpected<backend_ovs::CommandError>(backend_ovs::CommandError{
         backend_ovs::CommandFailure::kNotFound, 0, "unexpected command: " + command});
@@ -62,7 +75,7 @@ class FakeRunner final : public backend_ovs::CommandRunner {
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, Result> answers_;
+  std::map<std::string, std::deque<Result>> answers_;
   std::vector<std::string> commands_;
 };
 

@@ -185,6 +185,16 @@ class FakeFabric final : public RdmaSystem {
     return next;
   }
 
+  /// Makes the descriptors of queues readable whose completions have come due since they were made.
+  void announce_due() {
+    const std::lock_guard lock(mutex_);
+    for (FakeQueues* queues : queues_) {
+      if (!queues->pending_.empty() && queues->pending_.begin()->first <= clock_.now()) {
+        queues->signal();
+      }
+    }
+  }
+
   Expected<std::unique_ptr<Device>> open(std::string_view device, std::uint8_t port) override;
   Expected<std::vector<DeviceDescription>> describe() override;
 

@@ -47,8 +47,16 @@ class ExitCodes : public testing::Test {
 TEST_F(ExitCodes, AreZeroForHelpAndVersion) {
   expect(0, "check", {"--help"});
   expect(0, "bonescan 0.", {"--version"});
-  for (const char* command :
-       {"check", "run", "replay", "score", "compare", "export", "explain", "report", "agent"}) {
+  for (const char* command : {"check",
+                              "run",
+                              "replay",
+                              "score",
+                              "compare",
+                              "export",
+                              "explain",
+                              "report",
+                              "agent",
+                              "flows"}) {
     expect(0, "Usage: bonescan ", {command, "--help"});
   }
 }

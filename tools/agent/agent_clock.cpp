@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <ctime>
-#include <poll.h>
+#include <sys/poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 

@@ -46,6 +46,14 @@ void add_agent(AgentTable& table) {
               {0, std::numeric_limits<std::int64_t>::max()},
               field(&AgentConfig::seed),
               "Decides the order of visits and the source ports.");
+  table.count("agent.queue_pairs",
+              {1, 64},
+              field(&AgentConfig::queue_pairs),
+              "Queue pairs of each local endpoint: more of them probe more paths.");
+  table.count("agent.service_level",
+              {0, 15},
+              field(&AgentConfig::service_level),
+              "Service level of probes, where the device maps it to a priority.");
   table.duration(
       "agent.ovs_max_idle",
       {std::chrono::milliseconds(1), std::chrono::hours(1)},

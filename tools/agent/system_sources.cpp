@@ -2,6 +2,7 @@
 
 #include "detectors/backend_ovs/command.h"
 #include "detectors/backend_ovs/ovs_inspector.h"
+#include "detectors/backend_ovs/ovs_tables.h"
 #include "detectors/backend_ovs/ovs_workshop.h"
 #include "detectors/backend_ovs/port_counters.h"
 #include "detectors/backend_peers/peer_membership.h"
@@ -174,6 +175,7 @@ class SystemLiveSources final : public LiveSources {
       workshop_.emplace(ovs_config_of(config_), runner_);
       parts.overlay =
           std::make_unique<backend_ovs::OvsInspector>(*workshop_, endpoints_, components_);
+      parts.tables = std::make_unique<backend_ovs::OvsTables>(*workshop_, endpoints_, components_);
     }
     parts.throughput = std::make_unique<backend_ovs::PortCounters>(counter_ports(config_));
   }

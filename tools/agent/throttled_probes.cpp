@@ -63,11 +63,11 @@ void ThrottledProbes::submit(std::span<const ProbeRequest> requests) {
     return;
   }
   const double turn = rate_ * std::chrono::duration<double>(period_).count();
-  double burst = turn;
+  double visit = 0.0;
   for (const ProbeRequest& request : requests) {
-    burst = std::max(burst, static_cast<double>(request.count));
+    visit = std::max(visit, static_cast<double>(request.count));
   }
-  budget_ = std::min(budget_ + turn, burst);
+  budget_ = std::min(budget_ + turn, turn + visit);
   const Time now = clock_.now();
   std::vector<bool> admitted(requests.size());
   std::size_t refused = 0;

@@ -5,7 +5,7 @@
 // because the agent was held up for longer than a visit period, is left out as well: probing what
 // was missed in a burst would measure the burst.
 // Invariants: 1. over any second at most probes_per_second * rate_ratio probes and one burst are
-// passed on, the burst being what one turn or one visit needs; 2. every submitted visit is
+// passed on, the burst being one turn's share and one visit; 2. every submitted visit is
 // collected once, in the order of the seam. Thread-compatible.
 #pragma once
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 namespace bonescan {
@@ -17,13 +18,13 @@ using backend_ovs::DatapathFlow;
 using backend_ovs::OffloadTable;
 
 std::string read_file(const std::string& path) {
+  std::error_code ignored;
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file || std::filesystem::is_directory(path)) {
+  if (!file || std::filesystem::is_directory(path, ignored)) {
     throw ConfigError(fmt::format(
         "{}: expected a file that can be read; found none; hint: is the path right?", path));
   }
-  return text;
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 /// `command` is what must have printed the file.
@@ -61,10 +62,10 @@ void load_tc(const std::string& argument, FlowInputs& inputs) {
   const std::string name = std::filesystem::path(path).filename().string();
   const std::string device =
       equals == std::string::npos ? name.substr(0, name.find('.')) : argument.substr(0, equals);
-  inputs.now.tc.push_back({device,
-                           good(path,
-                                "tc -s filter show dev DEV ingress",
-                                backend_ovs::parse_tc_filters(read_file(path)))});
+  inputs.now.tc.emplace_back(device,
+                             good(path,
+                                  "tc -s filter show dev DEV ingress",
+                                  backend_ovs::parse_tc_filters(read_file(path))));
   inputs.tc_files[device] = path;
 }
 

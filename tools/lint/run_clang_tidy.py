@@ -4,20 +4,28 @@
 A source is skipped if nothing it depends on has changed since it last passed: its own text, our
 headers that it includes (as the last build saw them), its compile command and .clang-tidy.  Prints
 the findings only.  Exit status: 0 clean, 1 findings, 2 there is no build to take commands from.
+
+Most of the time goes into the headers of others, so the sources of one folder are examined a few
+at a time, included one after the other into one file.  Where that does not compile (two sources
+give one name to different things) or finds anything, its sources are examined one by one: what is
+printed is always about a source by itself.
 """
 
 import argparse
 import concurrent.futures
+import collections
 import hashlib
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import time
 
 FOLDERS = ("sim", "model", "faults", "skeleton", "detectors", "scenarios", "tools")
 CLANG_TIDY = "clang-tidy-14"
+GROUP_SIZE = 8
 
 
 def our_sources(build, root):
@@ -53,6 +61,54 @@ def key_of(entry, source, headers, config):
         digest.update(str(path).encode())
         digest.update(path.read_bytes() if path.exists() else b"")
     return digest.hexdigest()
+
+
+def flags_of(entry):
+    """The compile command without program, input and output."""
+    words = shlex.split(entry["command"])
+    start = next(i for i, word in enumerate(words) if word.startswith("-"))
+    flags, skip = [], False
+    for word in words[start:]:
+        if skip or word in ("-o", "-c", "-MF", "-MT", "-MD"):
+            skip = word in ("-o", "-c", "-MF", "-MT")
+            continue
+        flags.append(word)
+    return flags
+
+
+def groups_of(sources, commands):
+    """Sources of one folder with the same flags, at most GROUP_SIZE at a time."""
+    alike = collections.defaultdict(list)
+    for source in sorted(sources):
+        alike[(source.parent, tuple(flags_of(commands[source])))].append(source)
+    for (_, flags), members in alike.items():
+        for i in range(0, len(members), GROUP_SIZE):
+            yield list(flags), members[i : i + GROUP_SIZE]
+
+
+def clean_together(flags, members, folder):
+    """Whether the sources, included into one file, compile and have no findings."""
+    name = hashlib.sha256("".join(map(str, members)).encode()).hexdigest()[:16]
+    together = folder / f"{name}.cpp"
+    together.write_text("".join(f'#include "{member}"\n' for member in members), encoding="utf-8")
+    done = subprocess.run(
+        [
+            CLANG_TIDY,
+            "--quiet",
+            "--use-color=0",
+            "--checks=-bugprone-suspicious-include",
+            "--header-filter=.*",
+            str(together),
+            "--",
+            *flags,
+            "-Wno-unknown-warning-option",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    return done.returncode == 0
 
 
 def examine(source, build):
@@ -106,19 +162,30 @@ def main():
             waiting[source] = stamp
     print(f"clang-tidy: {len(waiting)} of {len(commands)} sources to examine", flush=True)
 
-    failures = 0
+    # Below the root, so that its .clang-tidy holds for what is written there.
+    together = build / "clang_tidy_together"
+    together.mkdir(exist_ok=True)
+    started = time.monotonic()
+    findings = {}
+
+    def examine_group(group):
+        flags, members = group
+        if len(members) > 1 and clean_together(flags, members, together):
+            return members
+        for source in members:
+            findings[source] = examine(source, build)
+        return members
+
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        started = time.monotonic()
-        futures = {pool.submit(examine, source, build): source for source in sorted(waiting)}
-        for future in concurrent.futures.as_completed(futures):
-            source, findings = futures[future], future.result()
-            if findings:
-                failures += 1
-                print(findings, flush=True)
-            else:
+        for members in pool.map(examine_group, groups_of(waiting, commands)):
+            for source in members:
+                if findings.get(source):
+                    print(findings[source], flush=True)
+                    continue
                 waiting[source].touch()
                 after_s = time.monotonic() - started
                 print(f"{source.relative_to(root)}: clean ({after_s:.0f} s)", flush=True)
+    failures = sum(1 for text in findings.values() if text)
     print(f"clang-tidy: {failures} sources with findings")
     return 1 if failures else 0
 

@@ -120,7 +120,7 @@ std::optional<std::uint32_t> to_number32(std::string_view text) {
 }
 
 std::optional<Duration> to_duration(std::string_view text) {
-  constexpr std::int64_t kLongest_s = 4'000'000'000;
+  constexpr std::int64_t kLongestSeconds = 4'000'000'000;
   if (text.size() > 2 && text.substr(text.size() - 2) == "ms") {
     const auto value = to_number32(text.substr(0, text.size() - 2));
     return value ? std::optional<Duration>(std::chrono::milliseconds(*value)) : std::nullopt;
@@ -131,7 +131,7 @@ std::optional<Duration> to_duration(std::string_view text) {
   text.remove_suffix(1);
   const std::size_t point = std::min(text.find('.'), text.size());
   const auto whole = to_number(text.substr(0, point));
-  if (!whole || *whole > kLongest_s) {
+  if (!whole || *whole > kLongestSeconds) {
     return std::nullopt;
   }
   std::int64_t ns = static_cast<std::int64_t>(*whole) * 1'000'000'000;

@@ -8,6 +8,7 @@
 #include "detectors/backend_ovs/command.h"
 #include "detectors/backend_ovs/ovs_config.h"
 #include "detectors/backend_ovs/ovs_inspector.h"
+#include "detectors/backend_ovs/ovs_tables.h"
 #include "detectors/backend_ovs/ovs_workshop.h"
 #include "detectors/localize/overlay_stage.h"
 #include "detectors/localize/table_diff.h"
@@ -28,7 +29,8 @@ class OvsFindings final {
   OvsFindings(backend_ovs::OvsConfig config, EndpointDirectory endpoints)
       : endpoints_(std::move(endpoints)),
         workshop_(std::move(config), runner_),
-        inspector_(workshop_, endpoints_, components_) {}
+        inspector_(workshop_, endpoints_, components_),
+        tables_(workshop_, endpoints_, components_) {}
 
   const ComponentTable& components() const { return components_; }
 
@@ -47,6 +49,16 @@ class OvsFindings final {
     const auto request = walk(flow);
     const auto answer = walk(flow.reversed());
     return interpret_walks(request, answer, components_);
+  }
+
+  /// The tables at one end of the flow, both ways.
+  Expected<TableDiff> tables(EndpointId at, const FlowKey& flow) {
+    const std::array<FlowKey, 2> flows = {flow, flow.reversed()};
+    const auto dump = settled([&](Time now) { return tables_.dump(at, flows, now); });
+    if (!dump) {
+      return tl::unexpected(dump.error());
+    }
+    return summarize(*dump);
   }
 
  private:
@@ -71,6 +83,7 @@ class OvsFindings final {
   backend_ovs::SystemRunner runner_;
   backend_ovs::OvsWorkshop workshop_;
   backend_ovs::OvsInspector inspector_;
+  backend_ovs::OvsTables tables_;
   Time now_;
 };
 

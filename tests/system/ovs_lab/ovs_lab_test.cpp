@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 #include <unistd.h>
 
 namespace bonescan::lab {
@@ -53,6 +54,72 @@ TEST_F(OvsLab, FindsNothingWhenHealthy) {
   EXPECT_EQ(findings_->name(walk->hops[2].where), "host-b/br-int");
   const OverlayFinding overlay = findings_->overlay(TwoHostLab::flow());
   EXPECT_TRUE(overlay.clear) << overlay.text;
+  for (const std::uint32_t end : {0U, 1U}) {
+    const auto tables = findings_->tables(EndpointId(end), TwoHostLab::flow());
+    ASSERT_TRUE(tables) << tables.error().detail;
+    EXPECT_FALSE(tables->mismatch) << tables->text;
+    EXPECT_TRUE(tables->clear) << tables->text;
+    ASSERT_EQ(tables->rows.size(), 2U);
+    EXPECT_EQ(tables->rows[0].finding, RowFinding::kMatches) << tables->rows[0].text;
+    EXPECT_EQ(tables->rows[1].finding, RowFinding::kMatches) << tables->rows[1].text;
+  }
+}
+
+TEST_F(OvsLab, TablesShowASilentBlackHole) {
+  const std::string flow = lab_->datapath_flow('A', "in_port(" + lab_->tag() + "pA)");
+  ASSERT_NE(flow, "");
+  ASSERT_EQ(lab_->appctl('A', {"dpctl/mod-flow", flow, "drop"}), "");
+  EXPECT_EQ(lab_->probe(5), "0\n");
+  // OpenFlow is as it was: the walk must not find anything.
+  const OverlayFinding overlay = findings_->overlay(TwoHostLab::flow());
+  EXPECT_TRUE(overlay.clear) << overlay.text;
+  const auto tables = findings_->tables(EndpointId(0), TwoHostLab::flow());
+  ASSERT_TRUE(tables) << tables.error().detail;
+  EXPECT_TRUE(tables->mismatch);
+  EXPECT_EQ(tables->strongest, RowFinding::kAlteredAction) << tables->text;
+  EXPECT_EQ(findings_->name(tables->culprit), "host-a/br-int");
+  EXPECT_NE(tables->text.find("the datapath does drop"), std::string::npos) << tables->text;
+  // The other end does as it is told.
+  const auto other = findings_->tables(EndpointId(1), TwoHostLab::flow());
+  ASSERT_TRUE(other) << other.error().detail;
+  EXPECT_FALSE(other->mismatch) << other->text;
+}
+
+TEST_F(OvsLab, TablesShowASilentBlackHoleBehindTheTunnel) {
+  const std::string flow = lab_->datapath_flow('B', "tunnel(");
+  ASSERT_NE(flow, "");
+  ASSERT_EQ(lab_->appctl('B', {"dpctl/mod-flow", flow, "drop"}), "");
+  EXPECT_EQ(lab_->probe(5), "0\n");
+  const auto tables = findings_->tables(EndpointId(1), TwoHostLab::flow());
+  ASSERT_TRUE(tables) << tables.error().detail;
+  EXPECT_EQ(tables->strongest, RowFinding::kAlteredAction) << tables->text;
+  EXPECT_EQ(findings_->name(tables->culprit), "host-b/br-int");
+}
+
+TEST_F(OvsLab, TablesShowAFlowThatTakesTheSlowPath) {
+  const std::string flow = lab_->datapath_flow('A', "in_port(" + lab_->tag() + "pA)");
+  ASSERT_NE(flow, "");
+  ASSERT_EQ(lab_->appctl('A', {"dpctl/del-flow", flow.substr(0, flow.find(','))}), "");
+  // Open vSwitch believes that the entry is there, and does not make it again for a while.
+  Expected<TableDiff> tables = fail(ErrorCode::kPending, "");
+  std::string answered;
+  {
+    const std::jthread traffic([&] { answered = lab_->probe(250); });
+    tables = findings_->tables(EndpointId(0), TwoHostLab::flow());
+  }
+  EXPECT_EQ(answered, "250\n");
+  ASSERT_TRUE(tables) << tables.error().detail;
+  EXPECT_EQ(tables->strongest, RowFinding::kMissing) << tables->text;
+  EXPECT_EQ(findings_->name(tables->culprit), "host-a/br-int");
+}
+
+TEST_F(OvsLab, TablesDoNotMissAFlowThatIsIdle) {
+  const FlowKey other{EndpointId(0), EndpointId(1), 1};
+  ASSERT_EQ(lab_->add_flow('A', "br-int", "priority=50000,udp,udp_src=1,actions=output:10"), "");
+  const std::jthread traffic([&] { lab_->probe(250); });
+  const auto tables = findings_->tables(EndpointId(0), other);
+  ASSERT_TRUE(tables) << tables.error().detail;
+  EXPECT_FALSE(tables->mismatch) << tables->text;
 }
 
 TEST_F(OvsLab, WalkNamesTheDroppingRule) {

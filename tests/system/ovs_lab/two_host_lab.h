@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
+#include <sstream>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -179,6 +180,21 @@ class TwoHostLab final {
 
   std::vector<std::string> echo_command(char host) const {
     return in_vm(host, {"python3", kFolder + "/udp_traffic.py", "echo", address(host)});
+  }
+
+  /// The datapath flow of the probes from A at one host: the line of its dump up to its counters,
+  /// which is what dpctl takes for a flow.  `part` tells it from others.
+  std::string datapath_flow(char host, const std::string& part) const {
+    std::istringstream lines(appctl(host, {"dpctl/dump-flows", "-m", "--names"}));
+    std::string line;
+    while (std::getline(lines, line)) {
+      if (line.find(part) != std::string::npos &&
+          line.find("ipv4(src=192.168.50.1") != std::string::npos &&
+          line.find("proto=17") != std::string::npos) {
+        return line.substr(0, line.find(", packets:"));
+      }
+    }
+    return {};
   }
 
   /// Probes from A to B; how many of them were answered, or what went wrong.

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <memory>
+#include <string>
 
 namespace bonescan {
 namespace {
@@ -15,19 +15,28 @@ using backend_ovs::OffloadTable;
 
 struct FlowsArguments {
   FlowFiles files;
-  OffloadTable offload = OffloadTable::kNone;
+  std::string offload = "none";
   bool json = false;
   bool sarif = false;
 };
 
+/// REQUIRES: one of the words of --offload.
+OffloadTable offload_table(const std::string& word) {
+  if (word == "none") {
+    return OffloadTable::kNone;
+  }
+  return word == "tc" ? OffloadTable::kTc : OffloadTable::kHardware;
+}
+
 int compare_flows(const FlowsArguments& arguments) {
-  const FlowInputs inputs = load_flow_inputs(arguments.files, arguments.offload);
+  const OffloadTable offload = offload_table(arguments.offload);
+  const FlowInputs inputs = load_flow_inputs(arguments.files, offload);
   if (inputs.traces.empty()) {
     fmt::print(stderr,
                "bonescan: without --trace nothing says what OpenFlow expects; only order and "
                "offloading are judged\n");
   }
-  const FlowCheck check = check_flows(inputs, arguments.offload);
+  const FlowCheck check = check_flows(inputs, offload);
   if (arguments.sarif) {
     fmt::print("{}", flow_report_sarif(check));
   } else if (arguments.json) {
@@ -41,10 +50,6 @@ int compare_flows(const FlowsArguments& arguments) {
 }  // namespace
 
 void add_flows_command(CLI::App& app, Invocation& invocation) {
-  static const std::map<std::string, OffloadTable> kTables = {
-      {"none", OffloadTable::kNone},
-      {"tc", OffloadTable::kTc},
-      {"hardware", OffloadTable::kHardware}};
   auto arguments = std::make_shared<FlowsArguments>();
   FlowFiles& files = arguments->files;
   CLI::App* command = app.add_subcommand(
@@ -60,12 +65,8 @@ void add_flows_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--ports", files.ports, "ovs-appctl dpctl/show and dpif/show");
   command->add_option(
       "--before", files.before, "Earlier dumps of --datapath and --openflow, before some traffic");
-  command
-      ->add_option("--offload",
-                   arguments->offload,
-                   "Where active flows belong: none, tc or hardware (default: none)")
-      ->transform(CLI::CheckedTransformer(kTables))
-      ->type_name("TABLE");
+  command->add_option("--offload", arguments->offload, "Where active flows belong (default: none)")
+      ->check(CLI::IsMember({"none", "tc", "hardware"}));
   CLI::Option* json = command->add_flag("--json", arguments->json, "Findings as JSON");
   command->add_flag("--sarif", arguments->sarif, "Findings as SARIF 2.1.0")->excludes(json);
   command->callback([arguments, &invocation] {

@@ -1,0 +1,60 @@
+#include "detectors/backend_ovs/ovs_tables.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace bonescan::backend_ovs {
+namespace {
+
+class Dumping final : public Answerer<TableQuestion, TableAnswer> {
+ public:
+  explicit Dumping(OvsWorkshop& workshop) : workshop_(workshop) {}
+
+  Expected<TableAnswer> answer(const TableQuestion& question,
+                               const std::stop_token& stop) override {
+    workshop_.gate().obey(stop);
+    return read_tables(question, workshop_.hosts(), stop);
+  }
+
+ private:
+  OvsWorkshop& workshop_;
+};
+
+}  // namespace
+
+OvsTables::OvsTables(OvsWorkshop& workshop,
+                     const EndpointDirectory& endpoints,
+                     ComponentTable& components)
+    : workshop_(workshop),
+      endpoints_(endpoints),
+      components_(components),
+      desk_(workshop.worker(), std::make_unique<Dumping>(workshop), workshop.desk_options()) {}
+
+Expected<FlowTableDump> OvsTables::dump(EndpointId at, std::span<const FlowKey> flows, Time now) {
+  if (!endpoints_.contains(at)) {
+    return fail(ErrorCode::kUnavailable, "an unknown endpoint");
+  }
+  const Endpoint& endpoint = endpoints_[at];
+  if (configured_host(workshop_.config(), endpoint.host) == nullptr) {
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("host {} cannot be inspected from here", endpoint.host));
+  }
+  TableQuestion question{endpoint.name, endpoint.host, {}, workshop_.config().statistics_lag};
+  for (const FlowKey& flow : flows) {
+    auto ends = chain_question(workshop_.config(), endpoints_, flow);
+    if (!ends) {
+      return tl::unexpected(ends.error());
+    }
+    question.flows.push_back({flow, std::move(*ends)});
+  }
+  const auto answer = desk_.ask({at, {flows.begin(), flows.end()}}, question, now);
+  if (!answer) {
+    return tl::unexpected(answer.error());
+  }
+  return FlowTableDump{components_.intern(ComponentType::kRnic, endpoint.name),
+                       components_.intern(ComponentType::kBridge, answer->bridge),
+                       answer->rows};
+}
+
+}  // namespace bonescan::backend_ovs
