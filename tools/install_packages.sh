@@ -39,6 +39,10 @@ dev_packages=(
   openvswitch-switch iproute2
   # style
   clang-format-14 clang-tidy-14 shellcheck
+  # lab: a guest with its own kernel, whose small root is made of busybox and a few modules
+  qemu-system-x86 seabios busybox-static cpio gzip kmod xz-utils zstd
+  # lab: verbs devices in software, the network below them and its faults
+  iproute2 ethtool openvswitch-switch
 )
 
 usage() {
