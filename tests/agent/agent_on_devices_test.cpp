@@ -69,9 +69,11 @@ class AgentOnDevices : public testing::Test {
   AgentOnDevices() {
     fabric_.latency = Duration::zero();
     std::ofstream(cables_.file("cables.yaml"))
-        << "links: [{from: a/rnic-0, to: tor}, {from: b/rnic-0, to: tor}]\n";
+        << "links: [{from: a/rnic-0, to: tor}, {from: b/rnic-0, to: tor}, {from: b/rnic-1, to: "
+           "tor}]\n";
     fabric_.add("rnic-a", "10.9.0.1");
     fabric_.add("rnic-b", "10.9.0.2");
+    fabric_.add("rnic-c", "10.9.0.3");
   }
 
   std::string yaml(const std::string& host, const std::string& more = "") const {
@@ -83,6 +85,7 @@ class AgentOnDevices : public testing::Test {
         "inventory:\n"
         "  - {{name: a/rnic-0, host: a, overlay_ip: 10.9.0.1, device: rnic-a{}}}\n"
         "  - {{name: b/rnic-0, host: b, overlay_ip: 10.9.0.2, device: rnic-b}}\n"
+        "  - {{name: b/rnic-1, host: b, overlay_ip: 10.9.0.3, device: rnic-c}}\n"
         "hosts:\n"
         "  - {{name: a, management: '127.0.0.1:{}'}}\n"
         "  - {{name: b, management: '127.0.0.1:{}'}}\n"
@@ -174,7 +177,7 @@ TEST_F(AgentOnDevices, FindEachOtherProbeAndPartInPeace) {
   }
 }
 
-TEST_F(AgentOnDevices, ReportALinkThatLosesEverything) {
+TEST_F(AgentOnDevices, NameTheLinkThatTwoFailingPairsShare) {
   std::atomic<bool> cut = false;
   fabric_.rule = [&cut](const verbs::FakeDatagram&) { return verbs::FakeFate{.drop = cut}; };
   ThreadClock clock_a(start_);
@@ -184,8 +187,7 @@ TEST_F(AgentOnDevices, ReportALinkThatLosesEverything) {
   std::thread agent_b([&] { run(yaml("b"), "b", clock_b); });
   std::this_thread::sleep_for(milliseconds(1500));
   cut = true;
-  // A pair that fails alone is given three seconds for company.
-  std::this_thread::sleep_for(milliseconds(4000));
+  std::this_thread::sleep_for(milliseconds(2000));
   clock_a.signal(Wake::kStop);
   clock_b.signal(Wake::kStop);
   agent_a.join();
@@ -195,8 +197,8 @@ TEST_F(AgentOnDevices, ReportALinkThatLosesEverything) {
   EXPECT_GE(recorded->result.probes_lost, 40u) << recorded->result.probes_local_errors;
   ASSERT_FALSE(recorded->incidents.empty()) << log_a;
   EXPECT_EQ(recorded->incidents.front().layer, Layer::kUnderlay) << log_a;
-  // Two cables in a row: no probe can tell them apart.
-  EXPECT_EQ(recorded->incidents.front().candidates.size(), 2u);
+  const ComponentId named = recorded->incidents.front().candidates.front().component;
+  EXPECT_EQ(recorded->components[named].name, "link(a/rnic-0, tor)");
   EXPECT_THAT(log_a, HasSubstr("incident "));
 }
 
@@ -208,7 +210,7 @@ TEST_F(AgentOnDevices, RefuseADeviceThatIsNotThere) {
   std::string text = yaml("a");
   text.replace(text.find("rnic-a"), 6, "rnic-z");
   EXPECT_EQ(refusal(text, shared()),
-            "device rnic-z: this host has no such RDMA device; there are: rnic-a, rnic-b");
+            "device rnic-z: this host has no such RDMA device; there are: rnic-a, rnic-b, rnic-c");
 }
 
 TEST_F(AgentOnDevices, RefuseToRunWithoutPermission) {
