@@ -154,8 +154,9 @@ Expected<std::string> HostTools::interface_with_mac(const std::string& mac) {
   if (!text) {
     return tl::unexpected(text.error());
   }
-  std::string_view rest = *text;
-  const std::string_view name = take_word(rest);
+  // One interface a line; of several with one address the first is as good as any.
+  const std::string_view first_line = std::string_view(*text).substr(0, text->find('\n'));
+  const std::string_view name = trimmed(first_line);
   if (name.empty()) {
     return unavailable(host_, fmt::format("no interface has the attached-mac {}", mac));
   }

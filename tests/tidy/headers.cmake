@@ -23,7 +23,8 @@ endforeach()
 add_library(header_selfcontained OBJECT ${units})
 target_compile_definitions(
   header_selfcontained PRIVATE BONESCAN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                               BONESCAN_BINARY_DIR="${PROJECT_BINARY_DIR}" BONESCAN_BINARY="bonescan")
+                               BONESCAN_BINARY_DIR="${PROJECT_BINARY_DIR}" BONESCAN_BINARY="bonescan"
+                               BONESCAN_LAB_RESULTS="lab_results")
 target_link_libraries(header_selfcontained PRIVATE bonescan::tools bonescan::lint GTest::gmock
                                                    Threads::Threads)
 target_compile_options(header_selfcontained PRIVATE -O0 -g0)
