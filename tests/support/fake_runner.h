@@ -32,7 +32,7 @@ class FakeRunner final : public backend_ovs::CommandRunner {
     const std::lock_guard lock(mutex_);
     answers_[command].clear();
     for (const std::string& out : outs) {
-      answers_[command].push_back(backend_ovs::CommandOutput{out, {}});
+      answers_[command].emplace_back(backend_ovs::CommandOutput{out, {}});
     }
   }
 
@@ -40,8 +40,8 @@ class FakeRunner final : public backend_ovs::CommandRunner {
              backend_ovs::CommandFailure failure,
              const std::string& detail) {
     const std::lock_guard lock(mutex_);
-    answers_[command] = {
-        tl::unexpected<backend_ovs::CommandError>(backend_ovs::CommandError{failure, 2, detail})};
+    answers_[command].clear();
+    answers_[command].emplace_back(tl::unexpect, backend_ovs::CommandError{failure, 2, detail});
   }
 
   Result run(std::span<const std::string> argv, const backend_ovs::CommandOptions&) override {
