@@ -11,8 +11,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
-#include <poll.h>
 #include <spawn.h>
+#include <sys/poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>

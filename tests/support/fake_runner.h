@@ -32,7 +32,7 @@ class FakeRunner final : public backend_ovs::CommandRunner {
     const std::lock_guard lock(mutex_);
     answers_[command].clear();
     for (const std::string& out : outs) {
-      answers_[command].push_back(backend_ovs::CommandOutput{out, {}});
+      answers_[command].emplace_back(backend_ovs::CommandOutput{out, {}});
     }
   }
 

@@ -15,9 +15,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
-#include <poll.h>
 #include <sstream>
 #include <string>
+#include <sys/poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
