@@ -98,6 +98,9 @@ const std::vector<BannedWord>& banned_words() {
   static const std::vector<std::string_view> kCallbacks = {"tools",
                                                            "tests",
                                                            "scenarios",
+                                                           "detectors/backend_peers",
+                                                           "detectors/backend_trace",
+                                                           "detectors/backend_verbs",
                                                            "detectors/pipeline/run_loop.h",
                                                            "detectors/pipeline/run_loop.cpp",
                                                            "detectors/run_log"};
