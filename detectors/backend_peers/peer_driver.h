@@ -56,6 +56,8 @@ class PeerSink {
   virtual std::vector<EndpointNotice> own_notices() = 0;
 };
 
+class PeerLoop;
+
 class PeerDriver final {
  public:
   /// Listens, and begins to connect.  REQUIRES: the sink outlives the driver.
@@ -76,11 +78,9 @@ class PeerDriver final {
   void stop();
 
  private:
-  class Loop;
+  explicit PeerDriver(std::unique_ptr<PeerLoop> loop);
 
-  explicit PeerDriver(std::unique_ptr<Loop> loop);
-
-  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<PeerLoop> loop_;
 };
 
 }  // namespace bonescan

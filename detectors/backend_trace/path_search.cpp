@@ -18,12 +18,12 @@ struct Place {
 
 class Search {
  public:
-  Search(const Topology& topology, std::span<const NodeId> routers)
+  Search(const Topology& topology, std::span<const TopologyNodeId> routers)
       : topology_(topology),
         routers_(routers),
         places_((routers.size() + 1) * topology.node_count()) {}
 
-  void walk(NodeId from, NodeId to) {
+  void walk(TopologyNodeId from, TopologyNodeId to) {
     Place& start = places_[index(from, 0)];
     start.cables = 0;
     start.walks = 1;
@@ -38,7 +38,7 @@ class Search {
     }
   }
 
-  PathSearch result(NodeId from, NodeId to) const {
+  PathSearch result(TopologyNodeId from, TopologyNodeId to) const {
     PathSearch found;
     const Place& end = places_[index(to, routers_.size())];
     found.path_count = end.walks;
@@ -56,15 +56,15 @@ class Search {
   }
 
  private:
-  std::uint32_t index(NodeId node, std::size_t layer) const {
+  std::uint32_t index(TopologyNodeId node, std::size_t layer) const {
     return static_cast<std::uint32_t>(layer * topology_.node_count()) + node.index();
   }
 
-  NodeId node_at(std::uint32_t place) const {
-    return NodeId(static_cast<std::uint32_t>(place % topology_.node_count()));
+  TopologyNodeId node_at(std::uint32_t place) const {
+    return TopologyNodeId(static_cast<std::uint32_t>(place % topology_.node_count()));
   }
 
-  void expand(std::uint32_t from, NodeId target, std::vector<std::uint32_t>& reached) {
+  void expand(std::uint32_t from, TopologyNodeId target, std::vector<std::uint32_t>& reached) {
     const std::size_t layer = from / topology_.node_count();
     for (const Topology::Exit& exit : topology_.exits(node_at(from))) {
       std::size_t next_layer = layer;
@@ -107,16 +107,16 @@ class Search {
   }
 
   const Topology& topology_;
-  std::span<const NodeId> routers_;
+  std::span<const TopologyNodeId> routers_;
   std::vector<Place> places_;
 };
 
 }  // namespace
 
 PathSearch find_paths(const Topology& topology,
-                      NodeId from,
-                      NodeId to,
-                      std::span<const NodeId> routers) {
+                      TopologyNodeId from,
+                      TopologyNodeId to,
+                      std::span<const TopologyNodeId> routers) {
   Search search(topology, routers);
   search.walk(from, to);
   return search.result(from, to);

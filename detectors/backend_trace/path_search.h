@@ -18,24 +18,24 @@
 namespace bonescan {
 
 struct CableStep {
-  CableId cable;
+  TopologyCableId cable;
   LinkDirection direction = LinkDirection::kUp;
 
   bool operator==(const CableStep&) const = default;
 };
 
 struct PathSearch {
-  std::uint32_t path_count = 0;  ///< shortest ones that fit; bounded by kManyPaths
-  std::vector<CableStep> steps;  ///< one of them: the answer if it is the only one
-  std::vector<NodeId> nodes;     ///< where each step leads
+  std::uint32_t path_count = 0;       ///< shortest ones that fit; bounded by kManyPaths
+  std::vector<CableStep> steps;       ///< one of them: the answer if it is the only one
+  std::vector<TopologyNodeId> nodes;  ///< where each step leads
 };
 
 constexpr std::uint32_t kManyPaths = 1'000'000;
 
 /// `routers[k - 1]` answered to a TTL of k; invalid: nobody did.
 PathSearch find_paths(const Topology& topology,
-                      NodeId from,
-                      NodeId to,
-                      std::span<const NodeId> routers = {});
+                      TopologyNodeId from,
+                      TopologyNodeId to,
+                      std::span<const TopologyNodeId> routers = {});
 
 }  // namespace bonescan

@@ -128,7 +128,8 @@ Topology::Topology(const TopologyDraft& draft, const EndpointDirectory& endpoint
     endpoint_ids.emplace(endpoints[EndpointId(i)].name, EndpointId(i));
   }
   for (const SwitchSpec& one : draft.switches) {
-    const NodeId node = intern(one.name, one.routes ? Node::Kind::kRouter : Node::Kind::kBridge);
+    const TopologyNodeId node =
+        intern(one.name, one.routes ? Node::Kind::kRouter : Node::Kind::kBridge);
     for (const std::string& address : one.addresses) {
       by_address_.emplace(canonical_address(address).value_or(address), node);
     }
@@ -138,33 +139,33 @@ Topology::Topology(const TopologyDraft& draft, const EndpointDirectory& endpoint
     if (endpoint == endpoint_ids.end()) {
       return intern(name, Node::Kind::kRouter);
     }
-    const NodeId node = intern(name, Node::Kind::kEndpoint);
+    const TopologyNodeId node = intern(name, Node::Kind::kEndpoint);
     endpoint_nodes_[endpoint->second] = node;
     return node;
   };
   for (const CableSpec& spec : draft.cables) {
-    const NodeId from = end_of(spec.from);
-    const NodeId to = end_of(spec.to);
-    const CableId cable = cable_names_.push_back(cable_name(spec));
+    const TopologyNodeId from = end_of(spec.from);
+    const TopologyNodeId to = end_of(spec.to);
+    const TopologyCableId cable = cable_names_.push_back(cable_name(spec));
     exits_[from].push_back({to, cable, LinkDirection::kUp});
     exits_[to].push_back({from, cable, LinkDirection::kDown});
   }
 }
 
-NodeId Topology::intern(const std::string& name, Node::Kind kind) {
+TopologyNodeId Topology::intern(const std::string& name, Node::Kind kind) {
   const auto found = by_name_.find(name);
   if (found != by_name_.end()) {
     return found->second;
   }
-  const NodeId made = nodes_.push_back({name, kind});
+  const TopologyNodeId made = nodes_.push_back({name, kind});
   exits_.push_back({});
   by_name_.emplace(name, made);
   return made;
 }
 
-NodeId Topology::node_at(std::string_view address) const {
+TopologyNodeId Topology::node_at(std::string_view address) const {
   const auto found = by_address_.find(address);
-  return found == by_address_.end() ? NodeId() : found->second;
+  return found == by_address_.end() ? TopologyNodeId() : found->second;
 }
 
 }  // namespace bonescan

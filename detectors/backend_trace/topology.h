@@ -63,8 +63,8 @@ std::optional<TopologyProblem> find_problem(const TopologyDraft& draft,
 /// The one spelling of an IP address that is compared; nothing if it is none.
 std::optional<std::string> canonical_address(std::string_view text);
 
-using NodeId = StrongId<struct TopologyNodeTag>;
-using CableId = StrongId<struct TopologyCableTag>;
+using TopologyNodeId = StrongId<struct TopologyNodeTag>;
+using TopologyCableId = StrongId<struct TopologyCableTag>;
 
 class Topology final {
  public:
@@ -81,8 +81,8 @@ class Topology final {
 
   /// A cable seen from one of its ends.
   struct Exit {
-    NodeId to;
-    CableId cable;
+    TopologyNodeId to;
+    TopologyCableId cable;
     LinkDirection direction = LinkDirection::kUp;
   };
 
@@ -93,30 +93,30 @@ class Topology final {
 
   std::size_t node_count() const { return nodes_.size(); }
 
-  const Node& node(NodeId id) const { return nodes_[id]; }
+  const Node& node(TopologyNodeId id) const { return nodes_[id]; }
 
-  std::span<const Exit> exits(NodeId id) const { return exits_[id]; }
+  std::span<const Exit> exits(TopologyNodeId id) const { return exits_[id]; }
 
   /// Names of the links as components.
-  const IdVector<CableId, std::string>& cable_names() const { return cable_names_; }
+  const IdVector<TopologyCableId, std::string>& cable_names() const { return cable_names_; }
 
   /// Invalid if no cable names the endpoint.
-  NodeId node_of(EndpointId endpoint) const { return endpoint_nodes_[endpoint]; }
+  TopologyNodeId node_of(EndpointId endpoint) const { return endpoint_nodes_[endpoint]; }
 
   /// The switch that answers from there; invalid if none does.
   /// REQUIRES: a canonical address.
-  NodeId node_at(std::string_view address) const;
+  TopologyNodeId node_at(std::string_view address) const;
 
  private:
-  NodeId intern(const std::string& name, Node::Kind kind);
+  TopologyNodeId intern(const std::string& name, Node::Kind kind);
 
   bool symmetric_hashing_;
-  IdVector<NodeId, Node> nodes_;
-  IdVector<NodeId, std::vector<Exit>> exits_;
-  IdVector<CableId, std::string> cable_names_;
-  IdVector<EndpointId, NodeId> endpoint_nodes_;
-  std::map<std::string, NodeId, std::less<>> by_name_;
-  std::map<std::string, NodeId, std::less<>> by_address_;
+  IdVector<TopologyNodeId, Node> nodes_;
+  IdVector<TopologyNodeId, std::vector<Exit>> exits_;
+  IdVector<TopologyCableId, std::string> cable_names_;
+  IdVector<EndpointId, TopologyNodeId> endpoint_nodes_;
+  std::map<std::string, TopologyNodeId, std::less<>> by_name_;
+  std::map<std::string, TopologyNodeId, std::less<>> by_address_;
 };
 
 }  // namespace bonescan

@@ -14,7 +14,7 @@ std::string count_of_paths(std::uint32_t count) {
   return count < kManyPaths ? std::to_string(count) : "very many";
 }
 
-bool comes_back(std::vector<NodeId> nodes) {
+bool comes_back(std::vector<TopologyNodeId> nodes) {
   std::sort(nodes.begin(), nodes.end());
   return std::adjacent_find(nodes.begin(), nodes.end()) != nodes.end();
 }
@@ -86,8 +86,8 @@ Expected<TracedPath> TopologyPaths::trace(const FlowKey& flow, Time now) {
                     hops(topology_.symmetric_hashing() ? reversed(*request) : *answer)};
 }
 
-Expected<NodeId> TopologyPaths::node_of(EndpointId endpoint) const {
-  const NodeId node = topology_.node_of(endpoint);
+Expected<TopologyNodeId> TopologyPaths::node_of(EndpointId endpoint) const {
+  const TopologyNodeId node = topology_.node_of(endpoint);
   if (!node.valid()) {
     return fail(ErrorCode::kUnavailable,
                 fmt::format("no cable of {} in the topology", endpoints_[endpoint].name));
@@ -96,8 +96,8 @@ Expected<NodeId> TopologyPaths::node_of(EndpointId endpoint) const {
 }
 
 Expected<TopologyPaths::Steps> TopologyPaths::one_way(const FlowKey& flow, Time now) {
-  const Expected<NodeId> from = node_of(flow.source);
-  const Expected<NodeId> to = node_of(flow.target);
+  const Expected<TopologyNodeId> from = node_of(flow.source);
+  const Expected<TopologyNodeId> to = node_of(flow.target);
   if (!from || !to) {
     return tl::unexpected(!from ? from.error() : to.error());
   }
@@ -126,9 +126,10 @@ Expected<TopologyPaths::Steps> TopologyPaths::ask_routers(const FlowKey& flow,
   if (!outer) {
     return fail(outer.error().code, fmt::format("{}: {}", choice, outer.error().detail));
   }
-  const auto routers = std::count_if(known.nodes.begin(), known.nodes.end(), [&](NodeId node) {
-    return topology_.node(node).kind == Topology::Node::Kind::kRouter;
-  });
+  const auto routers =
+      std::count_if(known.nodes.begin(), known.nodes.end(), [&](TopologyNodeId node) {
+        return topology_.node(node).kind == Topology::Node::Kind::kRouter;
+      });
   constexpr std::int64_t kHighestTtl = std::numeric_limits<std::uint8_t>::max();
   const Expected<HopAnswers> answers = tracer_->ask(
       *outer, static_cast<std::uint8_t>(std::min<std::int64_t>(routers, kHighestTtl)), now);
@@ -140,10 +141,10 @@ Expected<TopologyPaths::Steps> TopologyPaths::ask_routers(const FlowKey& flow,
 
 Expected<TopologyPaths::Steps> TopologyPaths::fit(const FlowKey& flow,
                                                   const HopAnswers& answers) const {
-  std::vector<NodeId> routers;
+  std::vector<TopologyNodeId> routers;
   std::size_t known_count = 0;
   for (const std::string& address : answers) {
-    const NodeId node = address.empty() ? NodeId() : topology_.node_at(address);
+    const TopologyNodeId node = address.empty() ? TopologyNodeId() : topology_.node_at(address);
     if (!address.empty() && !node.valid()) {
       return fail(ErrorCode::kUnavailable,
                   fmt::format("{} answered at hop {} {} and is not in the topology",

@@ -45,7 +45,7 @@ class TopologyPaths final : public PathTracer {
  private:
   using Steps = std::vector<CableStep>;
 
-  Expected<NodeId> node_of(EndpointId endpoint) const;
+  Expected<TopologyNodeId> node_of(EndpointId endpoint) const;
   Expected<Steps> one_way(const FlowKey& flow, Time now);
   Expected<Steps> ask_routers(const FlowKey& flow, const PathSearch& known, Time now);
   Expected<Steps> fit(const FlowKey& flow, const HopAnswers& answers) const;
@@ -54,7 +54,7 @@ class TopologyPaths final : public PathTracer {
 
   Topology topology_;
   const EndpointDirectory& endpoints_;
-  IdVector<CableId, ComponentId> links_;
+  IdVector<TopologyCableId, ComponentId> links_;
   std::unique_ptr<FlowTracer> tracer_;
   OuterFlowOf outer_flow_;
 };

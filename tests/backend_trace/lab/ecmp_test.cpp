@@ -10,7 +10,6 @@
 #include <chrono>
 #include <fcntl.h>
 #include <memory>
-#include <sched.h>
 #include <set>
 #include <string>
 #include <thread>
@@ -44,6 +43,7 @@ class EcmpLab : public testing::TestWithParam<std::string> {
     made_ = true;
     home_ = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
     enter(open(("/run/netns/" + prefix_ + "-h1").c_str(), O_RDONLY | O_CLOEXEC));
+    wait_for_routers();
   }
 
   void TearDown() override {
@@ -87,13 +87,30 @@ class EcmpLab : public testing::TestWithParam<std::string> {
                        {"h2", "r2", ""}}};
   }
 
+  /// Neighbours have to find each other first, on both ways.
+  void wait_for_routers() const {
+    UdpTraceroute prober({.timeout = milliseconds(200)});
+    for (std::uint16_t port = 40'000; port < 40'016; ++port) {
+      ASSERT_TRUE(prober.begin(flow(port)));
+      for (const std::uint8_t ttl : {1, 2, 3}) {
+        bool answered = false;
+        for (int attempt = 0; attempt < 50 && !answered; ++attempt) {
+          answered = !prober.probe(ttl).value().empty();
+        }
+        ASSERT_TRUE(answered) << "port " << port << " TTL " << int{ttl};
+      }
+    }
+  }
+
   int packets_from_r1(const std::string& router) const {
-    const fakes::ChildResult read = run({"ip",
+    const fakes::ChildResult read = run({"/usr/bin/env",
+                                         "ip",
                                          "netns",
                                          "exec",
                                          prefix_ + "-" + router,
                                          "cat",
                                          "/sys/class/net/to-r1/statistics/rx_packets"});
+    EXPECT_EQ(read.exit_code, 0) << read.err;
     return std::atoi(read.out.c_str());
   }
 

@@ -35,7 +35,8 @@ up() {
     ip netns add "$p-$node"
     ip netns exec "$p-$node" sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1 \
       net.ipv4.fib_multipath_hash_policy=1 net.ipv6.fib_multipath_hash_policy=1 \
-      net.ipv4.icmp_ratelimit=0 net.ipv6.icmp.ratelimit=0
+      net.ipv4.icmp_ratelimit=0 net.ipv6.icmp.ratelimit=0 \
+      net.ipv6.conf.default.accept_dad=0
   done
   cable "$p" h1 r1 1
   cable "$p" r1 ra 2
