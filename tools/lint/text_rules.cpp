@@ -103,10 +103,7 @@ const std::vector<BannedWord>& banned_words() {
                                                            "detectors/backend_verbs",
                                                            "detectors/pipeline/run_loop.h",
                                                            "detectors/pipeline/run_loop.cpp",
-                                                           "detectors/run_log",
-                                                           "detectors/backend_peers",
-                                                           "detectors/backend_trace",
-                                                           "detectors/backend_verbs"};
+                                                           "detectors/run_log"};
   static const std::vector<std::string_view> kPrints = {"tools", "tests", "sim/base/check.cpp"};
   static const std::vector<BannedWord> kWords = {
       {"rand", "RngStream", kAbove},

@@ -92,7 +92,7 @@ class EcmpLab : public testing::TestWithParam<std::string> {
     UdpTraceroute prober({.timeout = milliseconds(200)});
     for (std::uint16_t port = 40'000; port < 40'016; ++port) {
       ASSERT_TRUE(prober.begin(flow(port)));
-      for (const std::uint8_t ttl : {1, 2, 3}) {
+      for (std::uint8_t ttl = 1; ttl <= 3; ++ttl) {
         bool answered = false;
         for (int attempt = 0; attempt < 50 && !answered; ++attempt) {
           answered = !prober.probe(ttl).value().empty();
