@@ -4,13 +4,16 @@
 #
 #   tests/fuzz/run_fuzzers.sh SECONDS [TARGET...]
 #
-# A target must make as many executions as 100000 in 15 s; fewer, a crash, a leak, an input that takes
-# longer than 5 s or more than 1 GiB fails the run.  The input that did it stays in build/fuzz/found.
+# A target must make as many executions as 100000 in 15 s of processor time; fewer, a crash, a leak, an
+# input that takes longer than 5 s or more than 1 GiB fails the run.  The input that did it stays in
+# build/fuzz/found.
 # Exit status: 0 all ran well, 1 a target failed, 2 wrong usage, 3 cannot be built.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
 exec < /dev/null
+# Short stacks of allocations: the input that breaks a target tells the rest.
+export ASAN_OPTIONS=malloc_context_size=1
 
 if [ $# -lt 1 ] || ! [[ "$1" =~ ^[1-9][0-9]*$ ]]; then
   echo "usage: run_fuzzers.sh SECONDS [TARGET...]" >&2
@@ -41,25 +44,46 @@ if [ $# -eq 0 ]; then
 fi
 
 # fuzz TARGET: one line of result; the log stays beside the program.
+#
+# Speed is judged by the processor time that the target got, so that other work on the machine cannot
+# fail the run: a target that got less than its share goes on until it has made its executions.
 fuzz() {
-  local target=$1 corpus=$build/corpus/$1 log=$build/fuzzers/$1.log status=0 runs
-  rm -rf "$corpus"
-  mkdir -p "$corpus"
-  cp tests/golden/tools/"$target".* "$corpus"/
-  "$build/fuzzers/${target}_fuzz" -max_total_time="$seconds" -max_len="$max_len" -timeout=5 \
-    -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/$target-" "$corpus" \
-    > "$log" 2>&1 || status=$?
-  runs=$(grep -oE 'stat::number_of_executed_units: +[0-9]+' "$log" | grep -oE '[0-9]+$' || echo 0)
+  local target=$1 log=$build/fuzzers/$1.log status=0 runs=0 cpu_ms=0
+  : > "$log"
+  execute "$target" -max_total_time="$seconds" || status=$?
+  if [ "$status" -eq 0 ] && [ "$runs" -lt "$wanted" ] && fast_enough; then
+    execute "$target" -runs=$((wanted - runs)) || status=$?
+  fi
   if [ "$status" -ne 0 ]; then
     echo "$target: FAILED after $runs executions; see $root/$log"
     tail -n 20 "$log"
     return 1
   fi
-  if [ "$runs" -lt "$wanted" ]; then
-    echo "$target: TOO SLOW, $runs executions in $seconds s, wanted $wanted"
+  if ! fast_enough; then
+    echo "$target: TOO SLOW, $runs executions in $cpu_ms ms of processor time," \
+      "wanted $wanted in $seconds s"
     return 1
   fi
-  echo "$target: ok, $runs executions in $seconds s"
+  echo "$target: ok, $runs executions in $cpu_ms ms of processor time"
+}
+
+# execute TARGET OPTION...: adds to the caller's runs and cpu_ms.
+execute() {
+  local target=$1 seeds=(tests/golden/tools/"$1".*) status=0 part TIMEFORMAT='%U %S'
+  shift
+  { time "$build/fuzzers/${target}_fuzz" "$@" -max_len="$max_len" -timeout=5 -entropic=0 \
+    -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/$target-" \
+    -seed_inputs="$(IFS=, && echo "${seeds[*]}")" >> "$log" 2>&1; } \
+    2> "$log.time" || status=$?
+  part=$(grep -oE 'stat::number_of_executed_units: +[0-9]+' "$log" | tail -n 1 | grep -oE '[0-9]+$' ||
+    echo 0)
+  runs=$((runs + part))
+  cpu_ms=$((cpu_ms + $(awk '{ printf "%d", 1000 * ($1 + $2) }' "$log.time")))
+  return "$status"
+}
+
+fast_enough() {
+  [ $((runs * seconds * 1000)) -ge $((wanted * cpu_ms)) ]
 }
 
 failed=0
