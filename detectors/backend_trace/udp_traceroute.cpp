@@ -161,6 +161,7 @@ Expected<void> UdpTraceroute::begin(const OuterFlow& flow) {
     return fail(ErrorCode::kUnavailable,
                 fmt::format("'{}' and '{}' are no pair of addresses", flow.source, flow.target));
   }
+  flow_ = flow;
   ipv6_ = source->ipv6();
   late_possible_ = false;
   socket_ =
@@ -179,9 +180,6 @@ Expected<void> UdpTraceroute::begin(const OuterFlow& flow) {
   // No SO_REUSEADDR: whoever holds the port would lose packets to this socket.
   if (::bind(socket_, source->get(), source->size) != 0) {
     return unavailable(fmt::format("cannot send from {} port {}", flow.source, flow.source_port));
-  }
-  if (::connect(socket_, target->get(), target->size) != 0) {
-    return unavailable(fmt::format("cannot send to {}", flow.target));
   }
   return {};
 }
@@ -207,12 +205,19 @@ Expected<std::string> UdpTraceroute::probe(std::uint8_t ttl) {
   if (!limited) {
     return unavailable("cannot limit the TTL");
   }
+  const std::optional<Address> target = parse(flow_.target, flow_.target_port);
+  if (!target) {
+    return fail(ErrorCode::kUnavailable, fmt::format("'{}' is no address", flow_.target));
+  }
   const std::uint32_t number = ++sent_;
   std::array<char, kPacketBytes> packet{};
   std::copy(kMagic.begin(), kMagic.end(), packet.begin());
   std::memcpy(packet.data() + kMagic.size(), &number, sizeof number);
-  if (::send(socket_, packet.data(), packet.size(), MSG_NOSIGNAL) < 0) {
-    return unavailable("cannot send");
+  // Never connected: the kernel gives every connected socket a hash of its own, at random, and may
+  // choose among several ways by it instead of by the five-tuple.
+  if (::sendto(socket_, packet.data(), packet.size(), MSG_NOSIGNAL, target->get(), target->size) <
+      0) {
+    return unavailable(fmt::format("cannot send to {}", flow_.target));
   }
   Expected<std::string> answer = wait_for(number);
   late_possible_ = late_possible_ || !answer || answer->empty();

@@ -3,8 +3,10 @@
 // No raw socket and no privilege is needed: the packets come from an ordinary UDP socket that is
 // bound to the flow's source port, and IP_RECVERR hands over the ICMP time-exceeded with the
 // address of its sender.  Every packet carries a number; a late answer to an earlier packet is told
-// apart by it where the router quotes enough, and is dropped where it does not. Needs Linux.
-// Thread-compatible.
+// apart by it where the router quotes enough, and is dropped where it does not.
+//
+// The IPv6 packets carry the kernel's flow label, not the RNIC's: switches that hash flow labels
+// may send them another way.  Needs Linux.  Thread-compatible.
 #pragma once
 
 #include "detectors/backend_trace/flow_tracer.h"
@@ -37,6 +39,7 @@ class UdpTraceroute final : public HopProber {
   Expected<std::string> wait_for(std::uint32_t number) const;
 
   UdpTracerouteOptions options_;
+  OuterFlow flow_;
   int socket_ = -1;
   bool ipv6_ = false;
   std::uint32_t sent_ = 0;
