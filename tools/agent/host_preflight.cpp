@@ -55,9 +55,9 @@ std::string first_line(const std::string& text) {
 
 PreflightRow inspect_tool(const backend_ovs::OvsHost& host,
                           const std::vector<std::string>& arguments,
-                          std::pair<std::string, std::string> subject_and_hint,
+                          const std::pair<std::string, std::string>& subject_and_hint,
                           backend_ovs::CommandRunner& runner) {
-  auto& [subject, hint] = subject_and_hint;
+  const auto& [subject, hint] = subject_and_hint;
   const auto answer = runner.run(backend_ovs::with_prefix(host.command_prefix, arguments), {});
   if (!answer) {
     return {kMissing, subject, answer.error().detail, hint};
