@@ -96,7 +96,7 @@ constexpr std::array<std::string_view, 7> kTcSideWords = {
     "ip_flags", "ip_ttl", "enc_dst_port", "enc_tos", "enc_ttl", "enc_src_port", "indev"};
 
 /// Eight bytes at once, in the order of the machine.
-std::uint64_t word(const std::array<std::uint8_t, 16>& bytes, std::size_t from) {
+std::uint64_t eight_bytes(const std::array<std::uint8_t, 16>& bytes, std::size_t from) {
   std::uint64_t value = 0;
   std::memcpy(&value, bytes.data() + from, sizeof(value));
   return value;
@@ -271,8 +271,8 @@ bool overlap(const PacketSet& a, const PacketSet& b) {
     const MaskedBytes& left = a.fields[field];
     const MaskedBytes& right = b.fields[field];
     for (const std::size_t half : {std::size_t{0}, std::size_t{8}}) {
-      const std::uint64_t differs = word(left.value, half) ^ word(right.value, half);
-      if ((differs & word(left.mask, half) & word(right.mask, half)) != 0) {
+      const std::uint64_t differs = eight_bytes(left.value, half) ^ eight_bytes(right.value, half);
+      if ((differs & eight_bytes(left.mask, half) & eight_bytes(right.mask, half)) != 0) {
         return false;
       }
     }
