@@ -198,7 +198,7 @@ class Reading final {
         return tl::unexpected(filters.error());
       }
       // By the name that the datapath has for it, whichever device they are on.
-      tables_.tc.push_back({flow.device, std::move(*filters)});
+      tables_.tc.emplace_back(flow.device, std::move(*filters));
     }
     return {};
   }

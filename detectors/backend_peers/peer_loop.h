@@ -25,7 +25,7 @@
 
 namespace bonescan {
 
-constexpr std::size_t kPeerReadBytes = 16 * 1024;
+constexpr std::size_t kPeerReadBytes = std::size_t{16} * 1024;
 
 /// A socket and what is said over it.
 struct PeerConnection {

@@ -32,7 +32,7 @@
 namespace bonescan {
 
 constexpr std::uint32_t kPeerProtocolVersion = 1;
-constexpr std::size_t kMaxPeerLineBytes = 64 * 1024;
+constexpr std::size_t kMaxPeerLineBytes = std::size_t{64} * 1024;
 constexpr std::size_t kMaxPeerNameBytes = 200;
 constexpr std::size_t kMaxNoticesPerMessage = 32;  ///< the encoder splits, the decoder refuses
 constexpr std::size_t kMaxQpnsPerEndpoint = 64;

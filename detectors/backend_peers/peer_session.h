@@ -53,7 +53,7 @@ struct PeerSessionOptions {
   Duration keep_alive = std::chrono::milliseconds(500);
   Duration deadline = std::chrono::seconds(2);
   std::size_t max_line_bytes = kMaxPeerLineBytes;
-  std::size_t max_backlog_bytes = 1024 * 1024;
+  std::size_t max_backlog_bytes = std::size_t{1024} * 1024;
   std::uint32_t max_items_per_second = 4096;  ///< messages and notices together
 };
 

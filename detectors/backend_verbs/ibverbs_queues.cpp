@@ -92,7 +92,7 @@ Expected<void> IbverbsQueues::create_memory(ibv_pd* pd) {
     return tl::unexpected<Error>(verbs_error(info_.name, "allocate buffers", ENOMEM));
   }
   std::memset(memory_.get(), 0, size);
-  region_.reset(ibv_reg_mr(pd, memory_.get(), size, IBV_ACCESS_LOCAL_WRITE));
+  region_.reset(ibv_reg_mr(pd, memory_.get(), size, static_cast<int>(IBV_ACCESS_LOCAL_WRITE)));
   if (!region_) {
     return tl::unexpected<Error>(verbs_error(info_.name, "register buffers", errno));
   }
