@@ -46,8 +46,8 @@ std::string tunnel_words(std::string_view action, const TunnelFields& keep) {
     if (is_in(kSideFields, key) || (is_in(kOptional, key) && keep.count(key) == 0)) {
       continue;
     }
-    const auto number =
-        key == "tun_id" || key == "tos" ? to_number(field.substr(key.size() + 1)) : std::nullopt;
+    const bool numeric = (key == "tun_id" || key == "tos") && key.size() < field.size();
+    const auto number = numeric ? to_number(field.substr(key.size() + 1)) : std::nullopt;
     kept.push_back(number ? fmt::format("{}={:#x}", key, *number) : std::string(field));
   }
   std::sort(kept.begin(), kept.end());

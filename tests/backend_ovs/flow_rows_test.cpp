@@ -233,6 +233,12 @@ TEST(ActionWords, GiveTheSameTextForTheSameActions) {
   }
 }
 
+// Bug: a numeric field without a value ended the process.
+TEST(ActionWords, KeepAFieldThatHasNoValue) {
+  EXPECT_EQ(datapath_action_words("set(tunnel(tun_id,tos)),vxlan_sys_4789", {}, {}),
+            "set(tunnel(tun_id)),vxlan_sys_4789");
+}
+
 TEST(ActionWords, PutTunnelsOfTcIntoTheWordsOfTheDatapath) {
   const auto filters = good(parse_tc_filters(fakes::tool_output("tc_filters.stats.txt")));
   const std::string datapath =
