@@ -21,7 +21,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr auto kRequestDeadline = std::chrono::seconds(5);
-constexpr std::size_t kMaxRequestBytes = 8 * 1024;
+constexpr std::size_t kMaxRequestBytes = std::size_t{8} * 1024;
 
 using Page = std::function<std::string()>;
 using Response = http::response<http::string_body>;
