@@ -35,14 +35,14 @@ dev_packages=(
   python3 python3-jsonschema sqlite3
   # fuzz targets: clang++ and its libFuzzer
   clang libclang-rt-14-dev
-  # the Open vSwitch lab: daemons and tools, which it starts itself in network namespaces
-  openvswitch-switch iproute2
   # style
   clang-format-14 clang-tidy-14 shellcheck
   # lab: a guest with its own kernel, whose small root is made of busybox and a few modules
   qemu-system-x86 seabios busybox-static cpio gzip kmod xz-utils zstd
-  # lab: verbs devices in software, the network below them and its faults
-  iproute2 ethtool openvswitch-switch
+  # labs: network namespaces, verbs devices in software, and their faults
+  iproute2 ethtool
+  # labs: the daemons and tools of Open vSwitch, which the tests start themselves
+  openvswitch-switch
 )
 
 usage() {
