@@ -15,6 +15,9 @@ std::string gid_text(const GidBytes& gid) {
 }
 
 std::optional<GidBytes> gid_from_text(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) {
+    return std::nullopt;  // The C functions below would read a shorter text.
+  }
   const std::string terminated(text);
   GidBytes gid{};
   if (inet_pton(AF_INET6, terminated.c_str(), gid.data()) == 1) {

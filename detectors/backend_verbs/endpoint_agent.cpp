@@ -30,6 +30,11 @@ ResponderOptions responder_options(const EndpointOptions& options) {
           .buffer_bytes = options.max_payload_bytes};
 }
 
+/// From a table that may not have been read.
+Expected<GidEntry> choose(const Expected<std::vector<GidEntry>>& table, const GidWish& wish) {
+  return table.has_value() ? select_gid(*table, wish) : tl::unexpected<Error>(table.error());
+}
+
 EndpointOptions with_room_for_header(EndpointOptions options) {
   options.max_payload_bytes =
       std::max(options.max_payload_bytes, static_cast<std::uint16_t>(kProbeHeaderSize));
@@ -149,9 +154,7 @@ Expected<void> EndpointAgent::build(Time now) {
   }
   port_is(true, now);
   const Expected<std::vector<GidEntry>> table = device_->query_gids();
-  const Expected<GidEntry> gid = table.has_value()
-                                     ? select_gid(*table, options_.gid)
-                                     : Expected<GidEntry>(tl::unexpected<Error>(table.error()));
+  const Expected<GidEntry> gid = choose(table, options_.gid);
   if (!gid.has_value()) {
     link_.down = LocalError::kNoRoute;
     return tl::unexpected<Error>(gid.error());
@@ -291,9 +294,7 @@ void EndpointAgent::recheck(Time now) {
     broken_ = "a send did not complete";
   }
   const Expected<std::vector<GidEntry>> table = device_->query_gids();
-  const Expected<GidEntry> gid = table.has_value()
-                                     ? select_gid(*table, options_.gid)
-                                     : Expected<GidEntry>(tl::unexpected<Error>(table.error()));
+  const Expected<GidEntry> gid = choose(table, options_.gid);
   // Another address may fit better now; the one in use stays as long as it is what it was.
   const bool same = gid_.has_value() && table.has_value() &&
                     std::find(table->begin(), table->end(), *gid_) != table->end();

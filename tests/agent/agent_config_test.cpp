@@ -263,13 +263,6 @@ TEST(AgentConfig, ReadsATopologyFileBesideIt) {
   }
 }
 
-TEST(AgentConfig, IsToldFromAScenario) {
-  EXPECT_TRUE(looks_like_agent_config(kEveryKey));
-  EXPECT_FALSE(looks_like_agent_config("name: x\nduration: 5s\n"));
-  EXPECT_FALSE(looks_like_agent_config(""));
-  EXPECT_FALSE(looks_like_agent_config("agent: ["));
-}
-
 TEST(SocketAddress, IsReadAndWritten) {
   EXPECT_EQ(parse_socket_address("10.0.0.1:80"), (SocketAddress{"10.0.0.1", 80}));
   EXPECT_EQ(parse_socket_address("[fd00::1]:0"), (SocketAddress{"fd00::1", 0}));

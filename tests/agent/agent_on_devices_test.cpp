@@ -2,9 +2,9 @@
 //
 // The RNICs are fakes on one fabric in memory.  These tests take seconds of real time.
 #include "tests/support/child_process.h"
+#include "tests/support/fake_hosts.h"
 #include "tests/support/fake_live.h"
 #include "tests/support/fake_runner.h"
-#include "tests/support/fake_verbs.h"
 #include "tests/support/thread_clock.h"
 #include "tools/agent/system_sources.h"
 #include "tools/evaluate/run_data.h"
@@ -28,22 +28,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
-
-/// Hands one stack to several agents.
-class SharedRdma final : public verbs::RdmaSystem {
- public:
-  explicit SharedRdma(verbs::RdmaSystem& inner) : inner_(inner) {}
-
-  Expected<std::unique_ptr<verbs::Device>> open(std::string_view device,
-                                                std::uint8_t port) override {
-    return inner_.open(device, port);
-  }
-
-  Expected<std::vector<verbs::DeviceDescription>> describe() override { return inner_.describe(); }
-
- private:
-  verbs::RdmaSystem& inner_;
-};
 
 class NoRdma final : public verbs::RdmaSystem {
  public:
@@ -101,7 +85,7 @@ class AgentOnDevices : public testing::Test {
   std::string run_directory(const std::string& host) const { return directory_.file(host); }
 
   RdmaFactory shared() {
-    return [this](const verbs::HostClock&) { return std::make_unique<SharedRdma>(fabric_); };
+    return [this](const verbs::HostClock&) { return std::make_unique<verbs::SharedRdma>(fabric_); };
   }
 
   /// One agent until its clock is signalled; what it said.

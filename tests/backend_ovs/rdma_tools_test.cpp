@@ -9,23 +9,12 @@
 namespace bonescan::backend_ovs {
 namespace {
 
+using fakes::expect_error;
+using fakes::good;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-template <class Result>
-typename Result::value_type good(Result result) {
-  EXPECT_TRUE(result) << result.error().detail;
-  return std::move(result).value_or(typename Result::value_type{});
-}
-
-template <class Result>
-void expect_error(const Result& result, ErrorCode code, const std::string& text) {
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, code);
-  EXPECT_THAT(result.error().detail, HasSubstr(text));
-}
 
 std::vector<std::string> texts(const std::vector<RdmaLink>& links) {
   std::vector<std::string> all;

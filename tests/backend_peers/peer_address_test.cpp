@@ -34,6 +34,10 @@ TEST(Gid, IsPrintedAndReadInTheFormsThatToolsUse) {
   }
 }
 
+TEST(Gid, IsNotCutAtAByteThatEndsAString) {
+  EXPECT_FALSE(gid_from_text(std::string("::1\0junk", 8)).has_value());
+}
+
 TEST(PeerBook, KeepsTheNewestAddressAndCountsChanges) {
   PeerBook book;
   EXPECT_FALSE(book.find(EndpointId(3)).has_value());

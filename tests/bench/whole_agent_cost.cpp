@@ -7,8 +7,8 @@
 // probes a second and answers 80.  Half of the processor time is one agent's; the memory is that of
 // both.  Exit status: 0 within 1 % of a core and 35 MB for an agent, 1 beyond, 3 it did not run.
 #include "detectors/backend_verbs/verbs_probes.h"
+#include "tests/support/fake_hosts.h"
 #include "tests/support/fake_runner.h"
-#include "tests/support/fake_verbs.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thread_clock.h"
 #include "tools/agent/agent_run.h"
@@ -33,21 +33,6 @@ namespace {
 constexpr int kRnics = 8;
 constexpr double kMaxCpuRatio = 0.01;
 constexpr double kMaxMemoryMb = 35.0;
-
-class SharedRdma final : public verbs::RdmaSystem {
- public:
-  explicit SharedRdma(verbs::RdmaSystem& inner) : inner_(inner) {}
-
-  Expected<std::unique_ptr<verbs::Device>> open(std::string_view device,
-                                                std::uint8_t port) override {
-    return inner_.open(device, port);
-  }
-
-  Expected<std::vector<verbs::DeviceDescription>> describe() override { return inner_.describe(); }
-
- private:
-  verbs::RdmaSystem& inner_;
-};
 
 std::array<std::uint16_t, 2> free_ports() {
   namespace asio = boost::asio;
@@ -93,7 +78,8 @@ int measure(std::chrono::seconds length) {
     ThreadClock clock(start);
     SystemMeter meter;
     const auto system = make_system_sources(
-        [&](const verbs::HostClock&) { return std::make_unique<SharedRdma>(fabric); }, runner);
+        [&](const verbs::HostClock&) { return std::make_unique<verbs::SharedRdma>(fabric); },
+        runner);
     const AgentConfig config = parse_agent_config(yaml_of(host, ports), "agent.yaml");
     run_agent(config,
               {.directory = directory.file(std::string(1, host)),

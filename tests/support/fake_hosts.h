@@ -13,6 +13,21 @@
 
 namespace bonescan::verbs {
 
+/// Hands one stack to several owners.
+class SharedRdma final : public RdmaSystem {
+ public:
+  explicit SharedRdma(RdmaSystem& inner) : inner_(inner) {}
+
+  Expected<std::unique_ptr<Device>> open(std::string_view device, std::uint8_t port) override {
+    return inner_.open(device, port);
+  }
+
+  Expected<std::vector<DeviceDescription>> describe() override { return inner_.describe(); }
+
+ private:
+  RdmaSystem& inner_;
+};
+
 class FakeHosts {
  public:
   /// `count` endpoints, "h0" to "h<count - 1>", on RNICs of the same names.  Not yet started.

@@ -5,6 +5,9 @@
 // "rc=N" last) is cut off here.
 #pragma once
 
+#include "sim/base/error.h"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +17,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bonescan::fakes {
@@ -65,6 +69,20 @@ inline std::vector<std::string> tool_files(std::string_view prefix) {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+/// The value; a failure of the test and an empty value if there is none.
+template <class Result>
+typename Result::value_type good(Result result) {
+  EXPECT_TRUE(result) << result.error().detail;
+  return std::move(result).value_or(typename Result::value_type{});
+}
+
+template <class Result>
+void expect_error(const Result& result, ErrorCode code, const std::string& text) {
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, code);
+  EXPECT_THAT(result.error().detail, testing::HasSubstr(text));
 }
 
 }  // namespace bonescan::fakes

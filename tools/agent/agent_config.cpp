@@ -1,5 +1,6 @@
 #include "tools/agent/agent_config.h"
 
+#include "detectors/backend_peers/peer_address.h"
 #include "scenarios/schema/config_file.h"
 #include "scenarios/schema/detection_keys.h"
 #include "scenarios/schema/yaml_edit.h"
@@ -11,19 +12,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <charconv>
 #include <map>
 #include <memory>
 
 namespace bonescan {
 namespace {
-
-bool is_ip_address(const std::string& text) {
-  in6_addr buffer{};
-  return inet_pton(AF_INET, text.c_str(), &buffer) == 1 ||
-         inet_pton(AF_INET6, text.c_str(), &buffer) == 1;
-}
 
 class AgentConfigChecker final {
  public:
@@ -64,7 +58,7 @@ class AgentConfigChecker final {
   }
 
   void check_address(const std::string& text, const std::string& path) const {
-    if (!text.empty() && !is_ip_address(text)) {
+    if (!text.empty() && !gid_from_text(text)) {
       complain(path, {"an IPv4 or IPv6 address", in_quotes(text), "names are not looked up"});
     }
   }
@@ -84,7 +78,7 @@ class AgentConfigChecker final {
       complain(path + ".gid_index",
                {"either an index or an address", "both", "delete one of the two"});
     }
-    if (!entry.gid_address.empty() && !is_ip_address(entry.gid_address)) {
+    if (!entry.gid_address.empty() && !gid_from_text(entry.gid_address)) {
       complain(path + ".gid_address",
                {"a GID", in_quotes(entry.gid_address), "write it as '::ffff:10.0.0.1'"});
     }
@@ -176,7 +170,7 @@ std::optional<SocketAddress> parse_socket_address(std::string_view text) {
   std::uint16_t port = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   if (digits.empty() || status != std::errc() || end != digits.data() + digits.size() ||
-      is_ipv6 != bracketed || !is_ip_address(address)) {
+      is_ipv6 != bracketed || !gid_from_text(address)) {
     return std::nullopt;
   }
   return SocketAddress{std::move(address), port};
@@ -207,15 +201,6 @@ AgentConfig load_agent_config(const std::string& file) {
   AgentConfig config = parse_agent_config(read_config_file(file), file);
   check_topology(config);
   return config;
-}
-
-bool looks_like_agent_config(std::string_view text) {
-  try {
-    const YamlNode root = parse_yaml_tree(text, std::make_shared<const std::string>("recorded"));
-    return root.find("agent") != nullptr;
-  } catch (const ConfigError&) {
-    return false;
-  }
 }
 
 EndpointDirectory endpoint_directory(const AgentConfig& config) {

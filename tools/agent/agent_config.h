@@ -126,9 +126,6 @@ AgentConfig load_agent_config(const std::string& file);
 /// The same from memory; `file` is only used in messages, and a topology file is not opened.
 AgentConfig parse_agent_config(std::string_view text, const std::string& file);
 
-/// Whether a text is an agent's configuration rather than a scenario, by its keys.
-bool looks_like_agent_config(std::string_view text);
-
 /// The inventory as endpoints, in its order.
 EndpointDirectory endpoint_directory(const AgentConfig& config);
 

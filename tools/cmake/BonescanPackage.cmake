@@ -12,7 +12,7 @@ target_link_libraries(
   bonescan_production INTERFACE bonescan::base bonescan::telemetry bonescan::skeleton
                                 bonescan::detectors bonescan::run_log bonescan::backend_replay
                                 bonescan::backend_peers bonescan::backend_trace
-                                bonescan::backend_verbs)
+                                bonescan::backend_verbs bonescan::backend_ovs)
 set_target_properties(bonescan_production PROPERTIES EXPORT_NAME bonescan)
 set_target_properties(bonescan_options PROPERTIES EXPORT_NAME options)
 install(TARGETS bonescan_options bonescan_production EXPORT bonescan_targets)

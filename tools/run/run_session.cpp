@@ -52,10 +52,15 @@ RunData load_finished(const std::string& file) {
   return or_throw(load_run(file));
 }
 
+/// Whether an agent recorded it.  Simulated runs have no date, imported visits no configuration.
+bool was_live(const RunInfo& recorded) {
+  return recorded.epoch_unix_ns != 0 && !recorded.scenario_text.empty();
+}
+
 /// What the recorded run was analysed with.
 PipelineOptions recorded_options(const RunInfo& recorded, const std::string& run_sqlite) {
   PipelineOptions options;
-  if (looks_like_agent_config(recorded.scenario_text)) {
+  if (was_live(recorded)) {
     options = parse_agent_config(recorded.scenario_text, run_sqlite + " (configuration)").pipeline;
   } else if (!recorded.scenario_text.empty()) {
     options = parse_scenario(recorded.scenario_text, run_sqlite + " (scenario)").pipeline;
@@ -155,9 +160,8 @@ RunData replay_run(const std::string& run_sqlite, const RunSessionOptions& optio
   RunRecorder recorder(*log, pipeline, telemetry);
   // A live run ends when somebody stops it, whatever was planned.
   const RunResult recorded_result = backend->log().result();
-  const Time end = recorded_result.complete && recorded.epoch_unix_ns == 0
-                       ? kStartOfRun + recorded.planned
-                       : recorded_result.reached;
+  const Time end = recorded_result.complete && !was_live(recorded) ? kStartOfRun + recorded.planned
+                                                                   : recorded_result.reached;
   const Time reached =
       run_loop(pipeline, telemetry, pipeline_options.probing, end, make_hooks(recorder, options));
   if (const auto status = backend->status(); !status) {

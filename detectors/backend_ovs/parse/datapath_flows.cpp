@@ -130,22 +130,11 @@ class FlowReader final {
 }  // namespace
 
 Expected<std::vector<DatapathFlow>> parse_datapath_flows(std::string_view text) {
-  std::vector<DatapathFlow> flows;
-  const Expected<void> read = for_each_line(text, [&flows](const Line& line) -> Expected<void> {
-    if (line.text.substr(0, kBanner.size()) == kBanner) {
-      return {};
-    }
-    Expected<DatapathFlow> flow = FlowReader(line).read();
-    if (!flow) {
-      return tl::unexpected(std::move(flow.error()));
-    }
-    flows.push_back(std::move(*flow));
-    return {};
-  });
-  if (!read) {
-    return tl::unexpected(read.error());
-  }
-  return flows;
+  const auto is_banner = [](std::string_view line) {
+    return line.substr(0, kBanner.size()) == kBanner;
+  };
+  return parse_rows<DatapathFlow>(
+      text, is_banner, [](const Line& line) { return FlowReader(line).read(); });
 }
 
 }  // namespace bonescan::backend_ovs

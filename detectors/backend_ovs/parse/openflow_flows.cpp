@@ -105,22 +105,7 @@ bool is_header(std::string_view line) {
 }  // namespace
 
 Expected<std::vector<OpenflowFlow>> parse_openflow_flows(std::string_view text) {
-  std::vector<OpenflowFlow> flows;
-  const Expected<void> read = for_each_line(text, [&flows](const Line& line) -> Expected<void> {
-    if (is_header(line.text)) {
-      return {};
-    }
-    Expected<OpenflowFlow> flow = read_flow(line);
-    if (!flow) {
-      return tl::unexpected(std::move(flow.error()));
-    }
-    flows.push_back(std::move(*flow));
-    return {};
-  });
-  if (!read) {
-    return tl::unexpected(read.error());
-  }
-  return flows;
+  return parse_rows<OpenflowFlow>(text, is_header, read_flow);
 }
 
 }  // namespace bonescan::backend_ovs

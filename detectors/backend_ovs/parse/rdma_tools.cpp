@@ -176,27 +176,6 @@ std::string mapped_ipv4(const std::array<std::uint8_t, 16>& gid) {
   return text.data();
 }
 
-/// Rows that `read` makes of the lines that `skip` does not pass over.
-template <class Row, class Skip, class Read>
-Expected<std::vector<Row>> parse_rows(std::string_view text, Skip&& skip, Read&& read) {
-  std::vector<Row> rows;
-  const Expected<void> done = for_each_line(text, [&](const Line& line) -> Expected<void> {
-    if (skip(line.text)) {
-      return {};
-    }
-    Expected<Row> row = read(line);
-    if (!row) {
-      return tl::unexpected(std::move(row.error()));
-    }
-    rows.push_back(std::move(*row));
-    return {};
-  });
-  if (!done) {
-    return tl::unexpected(done.error());
-  }
-  return rows;
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> find_counter(std::span<const Counter> counters,

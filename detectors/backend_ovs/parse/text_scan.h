@@ -51,6 +51,11 @@ class LineReader final {
 template <class Take>
 Expected<void> for_each_line(std::string_view text, Take&& take);
 
+/// Rows that `read(line)`, which returns Expected<Row>, makes of the lines that are not blank and
+/// that `skip(text)` does not pass over.
+template <class Row, class Skip, class Read>
+Expected<std::vector<Row>> parse_rows(std::string_view text, Skip&& skip, Read&& read);
+
 std::string_view trimmed(std::string_view text);
 
 /// Cuts the first word off `text`; empty if there is none.
@@ -96,6 +101,26 @@ Expected<void> for_each_line(std::string_view text, Take&& take) {
     }
   }
   return {};
+}
+
+template <class Row, class Skip, class Read>
+Expected<std::vector<Row>> parse_rows(std::string_view text, Skip&& skip, Read&& read) {
+  std::vector<Row> rows;
+  const Expected<void> done = for_each_line(text, [&](const Line& line) -> Expected<void> {
+    if (skip(line.text)) {
+      return {};
+    }
+    Expected<Row> row = read(line);
+    if (!row) {
+      return tl::unexpected(std::move(row.error()));
+    }
+    rows.push_back(std::move(*row));
+    return {};
+  });
+  if (!done) {
+    return tl::unexpected(done.error());
+  }
+  return rows;
 }
 
 }  // namespace bonescan::backend_ovs
