@@ -67,7 +67,7 @@ fuzz() {
 execute() {
   local target=$1 seeds=(tests/golden/tools/"$1".*) status=0 part TIMEFORMAT='%U %S'
   shift
-  { time "$build/fuzzers/${target}_fuzz" "$@" -max_len="$max_len" -timeout=5 -entropic=0 \
+  { time "$build/fuzzers/${target}_fuzz" "$@" -max_len="$max_len" -timeout=5 -entropic=0 -seed=1 \
     -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/$target-" \
     -seed_inputs="$(IFS=, && echo "${seeds[*]}")" >> "$log" 2>&1; } \
     2> "$log.time" || status=$?
