@@ -55,7 +55,7 @@ Destination destination_of(const PeerAddress& address,
 }
 
 Prober::Prober(const ProberOptions& options)
-    : options_(options), slots_(options.visits), buffers_(options.buffers), tokens_(options.burst) {
+    : options_(options), slots_(options.visits), buffers_(options.buffers) {
   for (std::uint32_t i = options.visits; i > 0; --i) {
     free_slots_.push_back(i - 1);
   }
@@ -137,8 +137,7 @@ void Prober::send_next(std::uint32_t index, Time now, const PeerBook& peers, con
   Probe& probe = slot.probes[slot.next];
   probe.stamps.posted = now;
   const std::optional<LocalError> error =
-      take_token(now) ? post(slot, index, peers.find(slot.request.ends.target), link)
-                      : std::optional(LocalError::kThrottled);
+      post(slot, index, peers.find(slot.request.ends.target), link);
   ++slot.next;
   if (error.has_value()) {
     settle_with(index, probe, local_error_rtt(*error), link);
@@ -200,19 +199,6 @@ std::optional<LocalError> Prober::post(Slot& slot,
                       .busy = true};
   probe.stamps.posted = *posted;
   return std::nullopt;
-}
-
-bool Prober::take_token(Time now) {
-  if (tokens_at_ == Time::min()) {
-    tokens_at_ = now;
-  }
-  tokens_ = std::min(options_.burst, tokens_ + seconds(now - tokens_at_) * options_.probes_per_s);
-  tokens_at_ = now;
-  if (tokens_ < 1) {
-    return false;
-  }
-  tokens_ -= 1;
-  return true;
 }
 
 void Prober::sent(const Completion& completion, const Link& link) {

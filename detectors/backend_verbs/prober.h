@@ -34,8 +34,6 @@ struct ProberOptions {
   std::uint32_t done_visits = 4096;  ///< that may wait to be collected
   std::uint16_t buffers = 32;        ///< send buffers 0 to buffers - 1 are the prober's
   std::uint16_t buffer_bytes = 1024;
-  double probes_per_s = 200;  ///< sustained; more is throttled
-  double burst = 64;
 };
 
 struct ProberCounters {
@@ -137,7 +135,6 @@ class Prober final {
                                  std::uint32_t index,
                                  const std::optional<PeerAddress>& address,
                                  const Link& link);
-  bool take_token(Time now);
   void settle_overdue(std::uint32_t index, Time now, const PeerBook& peers, const Link& link);
   void settle(std::uint32_t index, Probe& probe, const Link& link);
   void settle_with(std::uint32_t index, Probe& probe, std::uint32_t outcome, const Link& link);
@@ -154,8 +151,6 @@ class Prober final {
   ProberCounters counters_;
   std::uint64_t sequence_ = 0;
   std::uint32_t probes_in_slots_ = 0;
-  double tokens_ = 0;
-  Time tokens_at_ = Time::min();
 };
 
 /// Where the probes of a pair go.

@@ -10,33 +10,12 @@
 #include <ctime>
 #include <mutex>
 #include <thread>
-#include <tuple>
 
 namespace bonescan::verbs {
 namespace {
 
 /// A flood of strangers' datagrams must not keep collect() for ever.
 constexpr int kDrainRounds = 8;
-
-/// Batch order is (start, pair); ends come in any order.
-void append_sorted(const ProbeBatch& from, ProbeBatch& to) {
-  std::vector<const Visit*> visits;
-  visits.reserve(from.visits.size());
-  for (const Visit& visit : from.visits) {
-    visits.push_back(&visit);
-  }
-  std::stable_sort(visits.begin(), visits.end(), [](const Visit* a, const Visit* b) {
-    return std::tie(a->start, a->pair) < std::tie(b->start, b->pair);
-  });
-  for (const Visit* visit : visits) {
-    const auto sent_after = from.sent_after(*visit);
-    const auto rtts = from.rtts(*visit);
-    to.visits.push_back(*visit);
-    to.visits.back().first = static_cast<std::uint32_t>(to.rtt_ns.size());
-    to.sent_after_ns.insert(to.sent_after_ns.end(), sent_after.begin(), sent_after.end());
-    to.rtt_ns.insert(to.rtt_ns.end(), rtts.begin(), rtts.end());
-  }
-}
 
 }  // namespace
 
@@ -117,7 +96,7 @@ class VerbsProbes::Impl final {
       agent->collect(now, done);
     }
     strangers_.collect(now, done);
-    append_sorted(done, batch);
+    append_in_order(done, batch);
   }
 
   /// One round.  When the next is due at the latest.

@@ -121,4 +121,7 @@ struct ProbeBatch {
   }
 };
 
+/// Appends the visits of `from` with their rows, ordered by (start, pair).
+void append_in_order(const ProbeBatch& from, ProbeBatch& to);
+
 }  // namespace bonescan

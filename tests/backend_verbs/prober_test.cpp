@@ -261,21 +261,6 @@ TEST_F(ProberTest, FailsProbesWhoseSendCompletesInErrorOrNever) {
   EXPECT_EQ(batch.rtt_ns[0], local_error_rtt(LocalError::kSendFailed));
 }
 
-TEST_F(ProberTest, ThrottlesItself) {
-  hosts_.options[0].prober.probes_per_s = 5;
-  hosts_.options[0].prober.burst = 2;
-  start();
-  const ProbeBatch batch = visit();
-  ASSERT_THAT(batch.visits, SizeIs(1));
-  // Two at once, then one every 200 ms: 100 ms apart, every second one has a token.
-  const std::uint32_t throttled = local_error_rtt(LocalError::kThrottled);
-  const auto refused = std::count(batch.rtt_ns.begin(), batch.rtt_ns.end(), throttled);
-  EXPECT_EQ(batch.rtt_ns[0], 10'000u);
-  EXPECT_GE(refused, 3);
-  EXPECT_LE(refused, 5);
-  EXPECT_EQ(std::count(batch.rtt_ns.begin(), batch.rtt_ns.end(), kLostRtt), 0);
-}
-
 TEST_F(ProberTest, RefusesWhatItHasNoRoomForAndKeepsTheRest) {
   hosts_.options[0].prober.visits = 2;
   start();

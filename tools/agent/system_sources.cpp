@@ -28,8 +28,6 @@ namespace {
 
 constexpr auto kPeerPatience = std::chrono::seconds(1);
 constexpr std::uint16_t kLeastPayload = 1024;
-/// The agent's own limit stands before the device's, which only has to be out of its way.
-constexpr double kUnlimitedProbes = 1e6;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 class VerbsClock final : public verbs::HostClock {
@@ -60,8 +58,6 @@ std::vector<verbs::EndpointOptions> local_endpoints(const AgentConfig& config,
     options.service_level = config.service_level;
     options.first_epoch = first_epoch;
     options.max_payload_bytes = std::max(kLeastPayload, config.pipeline.probing.payload_bytes);
-    options.prober.probes_per_s = kUnlimitedProbes;
-    options.prober.burst = kUnlimitedProbes;
     endpoints.push_back(std::move(options));
   }
   return endpoints;

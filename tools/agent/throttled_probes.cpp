@@ -1,8 +1,6 @@
 #include "tools/agent/throttled_probes.h"
 
 #include <algorithm>
-#include <numeric>
-#include <tuple>
 
 namespace bonescan {
 namespace {
@@ -23,28 +21,6 @@ void append_throttled(const ProbeRequest& request, ProbeBatch& batch) {
     batch.sent_after_ns.push_back(static_cast<std::uint32_t>(after.count()));
     batch.rtt_ns.push_back(local_error_rtt(LocalError::kThrottled));
   }
-}
-
-/// The visits by (start, pair), and their rows in that order.
-ProbeBatch in_order(const ProbeBatch& batch) {
-  std::vector<std::size_t> order(batch.visits.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const Visit& left = batch.visits[a];
-    const Visit& right = batch.visits[b];
-    return std::tie(left.start, left.pair) < std::tie(right.start, right.pair);
-  });
-  ProbeBatch sorted;
-  for (const std::size_t i : order) {
-    Visit visit = batch.visits[i];
-    const auto rtts = batch.rtts(visit);
-    const auto sent_after = batch.sent_after(visit);
-    visit.first = static_cast<std::uint32_t>(sorted.rtt_ns.size());
-    sorted.visits.push_back(visit);
-    sorted.rtt_ns.insert(sorted.rtt_ns.end(), rtts.begin(), rtts.end());
-    sorted.sent_after_ns.insert(sorted.sent_after_ns.end(), sent_after.begin(), sent_after.end());
-  }
-  return sorted;
 }
 
 }  // namespace
@@ -108,15 +84,7 @@ void ThrottledProbes::collect(Time now, ProbeBatch& batch) {
     append_throttled(*request, found);
   }
   left_out_.erase(left_out_.begin(), due);
-  const ProbeBatch sorted = in_order(found);
-  const auto offset = static_cast<std::uint32_t>(batch.rtt_ns.size());
-  for (Visit visit : sorted.visits) {
-    visit.first += offset;
-    batch.visits.push_back(visit);
-  }
-  batch.rtt_ns.insert(batch.rtt_ns.end(), sorted.rtt_ns.begin(), sorted.rtt_ns.end());
-  batch.sent_after_ns.insert(
-      batch.sent_after_ns.end(), sorted.sent_after_ns.begin(), sorted.sent_after_ns.end());
+  append_in_order(found, batch);
 }
 
 }  // namespace bonescan
