@@ -31,6 +31,8 @@ dev_packages=(
   librandom123-dev
   # test drivers, the run file and the report's schema seen from outside
   python3 python3-jsonschema sqlite3
+  # our captures read by somebody else's dissectors
+  tshark
   # style
   clang-format-14 clang-tidy-14 shellcheck
 )

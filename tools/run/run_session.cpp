@@ -2,6 +2,7 @@
 
 #include "detectors/backend_replay/replay_backend.h"
 #include "detectors/pipeline/run_loop.h"
+#include "model/packet_mode/packet_capture.h"
 #include "scenarios/schema/load_scenario.h"
 #include "sim/base/check.h"
 #include "sim/base/fingerprint.h"
@@ -13,6 +14,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
+#include <optional>
 
 namespace bonescan {
 namespace {
@@ -161,6 +164,34 @@ RunLoopHooks make_hooks(Recorder& recorder, RunLogWriter& log, const RunSessionO
   return hooks;
 }
 
+/// @throws ConfigError if the scenario or the options do not suit the packet mode
+void check_packet_mode(const Scenario& scenario, const RunSessionOptions& options) {
+  const std::uint32_t hosts = scenario.fabric.segments * scenario.fabric.hosts_per_segment;
+  if (options.packets && hosts > kPacketModeMaxHosts) {
+    throw ConfigError(
+        fmt::format("--fidelity packet: expected at most {} hosts; found {}; hint: use --fidelity "
+                    "fast, or fewer segments or hosts per segment",
+                    kPacketModeMaxHosts,
+                    hosts));
+  }
+  if (!options.packets && !options.pcap_file.empty()) {
+    throw ConfigError("--pcap: expected --fidelity packet; found fast, which has no packets");
+  }
+}
+
+/// Null without a capture file.
+std::unique_ptr<PacketCapture> start_capture(Simulation& simulation,
+                                             const RunSessionOptions& options) {
+  PacketProbes* probes = simulation.backend().packet_probes();
+  if (options.pcap_file.empty() || probes == nullptr) {
+    return nullptr;
+  }
+  auto capture =
+      or_throw(PacketCapture::create(options.pcap_file, simulation.world(), options.pcap_packets));
+  probes->network().set_tap(capture->tap());
+  return capture;
+}
+
 RunData load_finished(const std::string& file) {
   return or_throw(load_run(file));
 }
@@ -198,11 +229,15 @@ std::string claim_run_directory(const std::string& directory) {
 
 RunData run_scenario(const Scenario& scenario, const RunSessionOptions& options) {
   const auto wall_start = WallClock::now();
+  check_packet_mode(scenario, options);
   const std::string file = claim_run_directory(options.directory);
-  Simulation simulation(scenario,
-                        {.evaluation = options.one_event_per_probe ? ProbeEvaluation::kEventPerProbe
-                                                                   : ProbeEvaluation::kBatch,
-                         .threads = options.threads});
+  Simulation simulation(
+      scenario,
+      {.evaluation =
+           options.one_event_per_probe ? ProbeEvaluation::kEventPerProbe : ProbeEvaluation::kBatch,
+       .threads = options.threads,
+       .packets = options.packets ? std::optional(PacketModeOptions{}) : std::nullopt});
+  const auto capture = start_capture(simulation, options);
   const CheckSubject subject{&simulation, &scenario, &options.command};
   const ScopedCheckContext context(&describe_check, &subject);
   RunInfo info = describe(scenario, options, "sim");
@@ -228,6 +263,9 @@ RunData run_scenario(const Scenario& scenario, const RunSessionOptions& options)
                                 scenario.pipeline.probing,
                                 kStartOfRun + scenario.duration,
                                 make_hooks(recorder, *log, options));
+  if (capture) {
+    or_throw(capture->finish());
+  }
   recorder.flush(reached);
   recorder.finish(reached,
                   std::chrono::duration<double>(WallClock::now() - wall_start).count(),
