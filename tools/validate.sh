@@ -60,7 +60,7 @@ if [ "$with_ns3" = yes ]; then
   fi
 fi
 [ -d build/release ] || cmake --preset release > /dev/null
-cmake --build build/release --target validation_case > "$work/build.log" 2>&1 || {
+cmake --build build/release --target validation_case -j "${BONESCAN_JOBS:-2}" > "$work/build.log" 2>&1 || {
   tail -n 40 "$work/build.log"
   exit 1
 }

@@ -51,7 +51,7 @@ struct SimBackendOptions {
   ProbeEvaluation evaluation = ProbeEvaluation::kBatch;
   unsigned threads = 1;  ///< never changes a record
   /// Set: every packet is simulated (`evaluation` and `threads` do not matter then).
-  std::optional<PacketModeOptions> packets;
+  std::optional<PacketModeOptions> packets{};
 };
 
 class SimBackend final {

@@ -36,13 +36,24 @@ double mean_wait_ns(const LinkLoad& load) {
   return packets_per_ns * load.service_squared / (2.0 * (1.0 - load.utilisation));
 }
 
-double wait_quantile_ns(const LinkLoad& load, double u) {
-  const double idle = 1.0 - load.utilisation;
-  if (u <= idle) {
+void add_link(PathWait& path, const LinkLoad& load) {
+  path.idle_ratio *= 1.0 - load.utilisation;
+  path.mean_ns += mean_wait_ns(load);
+}
+
+double wait_quantile_ns(const PathWait& path, double u) {
+  if (u <= path.idle_ratio) {
     return 0.0;
   }
   // What is left of u is uniform again.
-  return exponential_quantile((u - idle) / load.utilisation, mean_wait_ns(load) / load.utilisation);
+  const double busy = 1.0 - path.idle_ratio;
+  return exponential_quantile((u - path.idle_ratio) / busy, path.mean_ns / busy);
+}
+
+double wait_quantile_ns(const LinkLoad& load, double u) {
+  PathWait path;
+  add_link(path, load);
+  return wait_quantile_ns(path, u);
 }
 
 double md1_wait_cdf(double utilisation, double service_ns, double wait_ns) {

@@ -39,10 +39,24 @@ LinkLoad operator+(const LinkLoad& a, const LinkLoad& b);
 /// @paper Pollaczek 1930, Khinchine 1932
 double mean_wait_ns(const LinkLoad& load);
 
-/// Wait of a probe, from one uniform number: an atom of 1 - rho at zero, and an exponential beyond
-/// it with the mean that the formula asks for.  Exact for exponential service; for equal packets
-/// the mean is exact and quantiles are within a tenth up to rho = 0.9 (checked against the packet
-/// mode). REQUIRES: 0 < u < 1, utilisation < 1.
+/// What a path's loaded links add up to, for one draw a probe.
+struct PathWait {
+  double idle_ratio = 1.0;  ///< probability to wait nowhere: the product of the links' 1 - rho
+  double mean_ns = 0.0;     ///< sum of the links' mean waits
+};
+
+/// REQUIRES: utilisation < 1.
+void add_link(PathWait& path, const LinkLoad& load);
+
+/// Wait of a probe, from one uniform number: an atom at zero, and beyond it an exponential with the
+/// mean that the formula asks for.  For one link of equal packets the mean is exact and quantiles
+/// are within 0.6 service times of the exact ones for rho from 0.3 to 0.8.  For several links the
+/// shape is an approximation; links that one flow fills one after the other are counted each,
+/// though it waits at the first alone: at 30 % load everywhere the mean wait came out 4 to 8 % too
+/// long. REQUIRES: 0 < u < 1.
+double wait_quantile_ns(const PathWait& path, double u);
+
+/// The same for one link.
 double wait_quantile_ns(const LinkLoad& load, double u);
 
 /// Distribution function of the wait for equal packets (M/D/1), exact.

@@ -203,10 +203,10 @@ TEST(PacketNetwork, PauseLastsUntilTheExcessHasDrained) {
   }
   const LinkCounters& counters = bench.network.counters(in);
   ASSERT_EQ(counters.pauses, 1u);
-  // From the peak down to XON at 6.25 bytes a ns, and XON's way back; the pause began when XOFF had
-  // come back, which is when the peak is one way away.
-  const double drain_ns = (counters.ingress_peak - pfc.xon_bytes) / 6.25;
-  EXPECT_NEAR(static_cast<double>(counters.paused.count()), drain_ns, 0.05 * drain_ns + 700.0);
+  // The last packet before the pause is one way from the queue's peak; from there to XON at 6.25
+  // bytes a ns; XON's way back.  Two packets of slack at either end.
+  const double expected_ns = 600.0 + (counters.ingress_peak - pfc.xon_bytes) / 6.25 + 600.0;
+  EXPECT_NEAR(static_cast<double>(counters.paused.count()), expected_ns, 400.0);
 }
 
 /// A slow link pauses its sender's switch, which pauses its own senders: hop by hop.

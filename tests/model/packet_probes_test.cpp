@@ -125,6 +125,7 @@ TEST(PacketProbes, ProbesWaitBehindTheLoadOfTheirPath) {
                                .spacing = microseconds(97),
                                .timeout = milliseconds(10),
                                .source_port = 50'001,
+                               .dscp = 26,
                                .count = 200};
     probes.submit(std::span(&request, 1));
   };

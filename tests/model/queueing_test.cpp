@@ -44,6 +44,39 @@ TEST(Queueing, QuantilesHaveTheAtomAndTheMeanOfTheFormula) {
   EXPECT_NEAR(sum / kPoints, mean_wait_ns(load), 0.001 * mean_wait_ns(load));
 }
 
+TEST(Queueing, PathWaitsNowhereWithTheProductOfIdleLinks) {
+  const LinkLoad load = equal_packets(0.5, 1'250_B, 100_Gbps);
+  PathWait path;
+  EXPECT_EQ(wait_quantile_ns(path, 0.999), 0.0) << "an idle path";
+  add_link(path, load);
+  add_link(path, load);
+  EXPECT_DOUBLE_EQ(path.idle_ratio, 0.25);
+  EXPECT_DOUBLE_EQ(path.mean_ns, 100.0);
+  EXPECT_EQ(wait_quantile_ns(path, 0.25), 0.0);
+  EXPECT_GT(wait_quantile_ns(path, 0.26), 0.0);
+  PathWait one;
+  add_link(one, load);
+  EXPECT_DOUBLE_EQ(wait_quantile_ns(one, 0.9), wait_quantile_ns(load, 0.9));
+}
+
+/// The shape against the exact distribution: what the doc comment promises.
+TEST(Queueing, QuantilesOfEqualPacketsAreCloseToTheExactOnes) {
+  for (const double utilisation : {0.3, 0.5, 0.7, 0.8}) {
+    for (const double u : {0.5, 0.9, 0.95, 0.99}) {
+      SCOPED_TRACE(testing::Message() << "rho " << utilisation << " u " << u);
+      const LinkLoad load = equal_packets(utilisation, 1'250_B, 100_Gbps);
+      // The exact quantile by bisection.
+      double low = 0.0;
+      double high = 2'500.0;
+      for (int i = 0; i < 60; ++i) {
+        const double middle = 0.5 * (low + high);
+        (md1_wait_cdf(utilisation, 100.0, middle) < u ? low : high) = middle;
+      }
+      EXPECT_NEAR(wait_quantile_ns(load, u), high, 60.0);
+    }
+  }
+}
+
 TEST(Queueing, ExactDistributionHasTheSameMeanAsTheFormula) {
   for (const double utilisation : {0.2, 0.5, 0.7}) {
     SCOPED_TRACE(utilisation);

@@ -122,7 +122,7 @@ class CaptureTest(unittest.TestCase):
             "vxlan.vni",
             "infiniband.bth.opcode",
             "infiniband.bth.psn",
-            "infiniband.deth.queue_key",
+            "infiniband.deth.q_key",
             "infiniband.invariant.crc",
             "_ws.malformed",
             "_ws.expert.severity",

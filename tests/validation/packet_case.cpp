@@ -18,6 +18,11 @@ namespace {
 constexpr Duration kStart = std::chrono::microseconds(1);
 constexpr double kLinePacketsPerS = 1e7;  ///< load packets at 100 Gb/s
 
+/// Cases of one seed and different size share no draws.
+std::uint64_t case_seed(const CaseOptions& options) {
+  return options.seed * 1'000 + options.hosts;
+}
+
 LinkPath path_of(const World& world, RnicId source, RnicId target, std::uint16_t port) {
   return resolve_path(world, {.source = source, .target = target, .source_port = port}).request;
 }
@@ -71,7 +76,7 @@ class Builder final {
                            .wire_bytes = bytes,
                            .answer = true});
     const double per_s = count / seconds(case_.length);
-    const RngStream stream(case_.options.seed, Purpose::kTest, flow);
+    const RngStream stream(case_seed(case_.options), Purpose::kTest, flow);
     Time at = kStartOfRun + kStart;
     for (std::uint64_t n = 0;; ++n) {
       at += Duration(
@@ -85,7 +90,8 @@ class Builder final {
   }
 
   void finish_loads() {
-    case_.sends = OpenLoop::departures(loads_, case_.options.seed, kStartOfRun + case_.length);
+    case_.sends =
+        OpenLoop::departures(loads_, case_seed(case_.options), kStartOfRun + case_.length);
   }
 
   void sort() {
@@ -124,7 +130,12 @@ void make_healthy(const World& world, Builder& builder, Case& made) {
   // As many packets for any number of hosts.
   made.length = std::chrono::microseconds(128'000 / hosts);
   for (std::uint32_t h = 0; h < hosts; ++h) {
-    builder.poisson(builder.host(h), builder.host(h + 7), 50'000, kHealthyUtilisation);
+    // Each of a leaf's hosts over a spine of its own: no link has more than its share.
+    const RnicId source = builder.host(h);
+    const RnicId target = builder.host(h + 7);
+    const CableId over = world.fabric().fabric_cable(world.fabric().tor_of(source), h % kSpines);
+    builder.poisson(
+        source, target, builder.port_over(source, target, Fabric::up(over)), kHealthyUtilisation);
   }
   builder.finish_loads();
   for (std::uint32_t h = 0; h < hosts; ++h) {
@@ -276,7 +287,7 @@ WorldOptions case_world(const CaseOptions& options) {
   world.latency.jitter_sigma = 0.0;
   world.latency.spike_ratio = 0.0;
   world.latency.base_loss_ratio = 0.0;
-  world.seed = options.seed;
+  world.seed = case_seed(options);
   return world;
 }
 
@@ -321,28 +332,24 @@ ClosedForms run_closed_forms(World& world, const Case& given) {
     const CaseFlow& answer = given.flows[send.flow + 1];
     const double base =
         static_cast<double>(world.latency().base_rtt(flow.path, answer.path).count());
-    const RngStream stream(given.options.seed, Purpose::kTest, 0x10000u + send.flow);
-    double mean = 0.0;
+    const RngStream stream(case_seed(given.options), Purpose::kTest, 0x10000u + send.flow);
+    PathWait wait;
+    double incast_mean = 0.0;
     double queueing = base;
-    std::uint64_t draw = number * 16;
     for (const LinkPath* path : {&flow.path, &answer.path}) {
       for (const LinkId link : path->span()) {
         queueing += static_cast<double>(serialization_time(Bytes(flow.wire_bytes), rate).count());
-        const double u = stream.open01_at(draw++);
-        if (given.options.kind == CaseKind::kIncast) {
-          if (link == victim_link) {
-            mean += incast_mean_wait_ns(incast);
-            queueing += incast_wait_quantile_ns(incast, u);
-          }
-          continue;
+        if (given.options.kind == CaseKind::kIncast && link == victim_link) {
+          incast_mean += incast_mean_wait_ns(incast);
         }
-        const LinkLoad load = equal_packets(loads[link], Bytes(kLoadWireBytes), rate);
-        mean += mean_wait_ns(load);
-        queueing += wait_quantile_ns(load, u);
+        add_link(wait, equal_packets(loads[link], Bytes(kLoadWireBytes), rate));
       }
     }
-    const double fast =
-        base + (mean > 0.0 ? exponential_quantile(stream.open01_at(draw), mean) : 0.0);
+    // One draw a probe, as the fast mode has it.
+    const double u = stream.open01_at(number);
+    queueing += incast_mean > 0.0 ? incast_wait_quantile_ns(incast, u) : wait_quantile_ns(wait, u);
+    const double mean = wait.mean_ns + incast_mean;
+    const double fast = base + (mean > 0.0 ? exponential_quantile(u, mean) : 0.0);
     forms.fast_mode.push_back(static_cast<std::int64_t>(fast));
     forms.queueing.push_back(static_cast<std::int64_t>(queueing));
     ++number;

@@ -2,11 +2,11 @@
 
 #include "detectors/backend_replay/replay_backend.h"
 #include "detectors/pipeline/run_loop.h"
-#include "model/packet_mode/packet_capture.h"
 #include "scenarios/schema/load_scenario.h"
 #include "sim/base/check.h"
 #include "sim/base/fingerprint.h"
 #include "tools/run/build_info.h"
+#include "tools/run/packet_capture.h"
 #include "tools/run/run_files.h"
 #include "tools/run/simulation.h"
 

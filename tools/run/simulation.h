@@ -23,7 +23,7 @@ namespace bonescan {
 struct SimulationOptions {
   ProbeEvaluation evaluation = ProbeEvaluation::kBatch;
   unsigned threads = 1;                      ///< never changes a result
-  std::optional<PacketModeOptions> packets;  ///< set: packet mode
+  std::optional<PacketModeOptions> packets{};  ///< set: packet mode
   bool without_faults = false;               ///< the fault-free twin: same seed, same confounders
 };
 

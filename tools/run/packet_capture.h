@@ -1,12 +1,10 @@
 // A capture file of what RNICs send, for Wireshark and its kin.
 //
-// Every packet is written as it leaves its source's RNIC, with the headers that its endpoints would
-// use: overlay addresses inside, tunnel addresses outside, the outer source port a hash of the
-// inner flow.  Format: classic pcap with nanoseconds, link type Ethernet. Invariant: at most
-// `limit` packets. Thread-compatible.
+// Every packet is written as it leaves its source's RNIC.  Format: classic pcap with nanoseconds,
+// link type Ethernet.  Invariant: at most `limit` packets.  Thread-compatible.
 #pragma once
 
-#include "model/packet_mode/frames.h"
+#include "model/packet_mode/framer.h"
 #include "model/packet_mode/packet_network.h"
 #include "sim/base/error.h"
 
@@ -16,26 +14,6 @@
 #include <string>
 
 namespace bonescan {
-
-/// Makes frames of packets.
-class Framer final {
- public:
-  explicit Framer(const World& world);
-
-  FrameBytes frame(const Packet& packet) const;
-
- private:
-  struct Addresses {
-    MacAddress inner_mac{};
-    MacAddress outer_mac{};
-    std::uint32_t inner_ip = 0;
-    std::uint32_t outer_ip = 0;
-  };
-
-  std::uint16_t vxlan_port_;
-  std::uint32_t vni_;
-  IdVector<RnicId, Addresses> addresses_;
-};
 
 class PacketCapture final {
  public:
