@@ -45,7 +45,7 @@ struct Case {
   Duration length{};
 };
 
-constexpr std::uint32_t kLoadWireBytes = 1'250;  ///< 100 ns at 100 Gb/s
+constexpr std::uint32_t kLoadWireBytes = 1'250;   ///< 100 ns at 100 Gb/s
 constexpr std::uint32_t kProbePayloadBytes = 60;  ///< 200 bytes on the wire: 16 ns, no rounding
 constexpr std::uint32_t kQueueBytes = 4'000'000;
 constexpr std::uint32_t kHostsPerLeaf = 4;

@@ -1,10 +1,12 @@
 // Simulates one validation case in the packet mode and in closed form, and exports it.
 //
 //   validation_case healthy|loaded-link|incast HOSTS SEED DIRECTORY
+//   validation_case pfc        flow control against its closed forms, as JSON on stdout
 //
 // Leaves in DIRECTORY: topology.txt, flows.txt (the route of every flow), sends.txt, and one RTT in
 // ns a line in packet.txt, fast.txt and queueing.txt.
 #include "tests/validation/packet_case.h"
+#include "tests/validation/pfc_case.h"
 
 #include <fmt/format.h>
 
@@ -49,6 +51,10 @@ int run(const CaseOptions& options, const std::string& directory) {
 }  // namespace bonescan::validation
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string(argv[1]) == "pfc") {
+    fmt::print("{}", bonescan::validation::pfc_json());
+    return 0;
+  }
   using bonescan::validation::CaseKind;
   const std::map<std::string, CaseKind> kinds = {{"healthy", CaseKind::kHealthy},
                                                  {"loaded-link", CaseKind::kLoadedLink},
