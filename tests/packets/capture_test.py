@@ -63,23 +63,27 @@ class Layer:
         self.rest = self.l3[28:]
 
 
+def run(pcap, out):
+    command = [
+        ARGUMENTS.binary,
+        "run",
+        str(pathlib.Path(ARGUMENTS.source) / "scenarios/smoke/healthy.yaml"),
+        "--set=duration=3min",
+        "--fidelity=packet",
+        f"--pcap={pcap}",
+        f"--pcap-packets={PACKETS}",
+        f"--out={out}",
+    ]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
 class CaptureTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         root = pathlib.Path(cls.scratch.name)
         cls.pcap = root / "run.pcap"
-        command = [
-            ARGUMENTS.binary,
-            "run",
-            str(pathlib.Path(ARGUMENTS.source) / "scenarios/smoke/healthy.yaml"),
-            "--set=duration=3min",
-            "--fidelity=packet",
-            f"--pcap={cls.pcap}",
-            f"--pcap-packets={PACKETS}",
-            f"--out={root / 'run'}",
-        ]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        run(cls.pcap, root / "run")
 
     @classmethod
     def tearDownClass(cls):
@@ -144,6 +148,26 @@ class CaptureTest(unittest.TestCase):
         command = ["tshark", "-r", str(self.pcap), "-o", "ip.check_checksum:TRUE", "-Y", bad]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         self.assertEqual(done.stdout, "")
+
+    def refused(self, *more):
+        scenario = pathlib.Path(ARGUMENTS.source) / "scenarios/smoke/healthy.yaml"
+        out = pathlib.Path(self.scratch.name) / "refused"
+        command = [ARGUMENTS.binary, "run", str(scenario), f"--out={out}", *more]
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertFalse(out.exists())
+        return done.stderr
+
+    def test_what_the_mode_cannot_do_is_refused_in_words(self):
+        large = self.refused("--fidelity=packet", "--set=fabric.hosts_per_segment=129")
+        self.assertIn("at most 256 hosts", large)
+        self.assertIn("found 258", large)
+        self.assertIn("--fidelity packet", self.refused("--pcap=x.pcap"))
+
+    def test_equal_seeds_give_equal_captures(self):
+        again = pathlib.Path(self.scratch.name) / "again.pcap"
+        run(again, pathlib.Path(self.scratch.name) / "again")
+        self.assertEqual(again.read_bytes(), self.pcap.read_bytes())
 
     def one_frame(self, *more):
         command = [ARGUMENTS.frame, "--target-mac=02:00:00:00:00:02", "--target-ip=10.0.0.2"]
