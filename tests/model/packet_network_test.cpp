@@ -16,7 +16,6 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using test::PacketBench;
-using namespace literals;
 
 constexpr std::uint8_t kDscp = 26;
 constexpr std::uint8_t kPriority = priority_of(kDscp);
@@ -260,7 +259,8 @@ TEST(PacketNetwork, PoissonLoadWaitsAsPollaczekAndKhinchineSay) {
     for (const double wait : waits) {
       sum += wait - base;
     }
-    const double expected = mean_wait_ns(equal_packets(utilisation, 1'250_B, 100_Gbps));
+    const double expected =
+        mean_wait_ns(equal_packets(utilisation, Bytes(1'250), BitsPerSecond(100'000'000'000)));
     // Senders' links smooth the flows a little: the mean may be below, never above the formula.
     EXPECT_NEAR(sum / static_cast<double>(waits.size()), expected, 0.1 * expected);
   }

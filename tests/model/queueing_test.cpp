@@ -5,7 +5,10 @@
 namespace bonescan {
 namespace {
 
-using namespace literals;
+/// Load of equal packets on a link of 100 Gb/s.
+LinkLoad load_of(double utilisation, std::int64_t bytes = 1'250) {
+  return equal_packets(utilisation, Bytes(bytes), BitsPerSecond(100'000'000'000));
+}
 
 TEST(Queueing, EqualPacketsWaitAsPollaczekAndKhinchineSay) {
   struct Case {
@@ -15,15 +18,15 @@ TEST(Queueing, EqualPacketsWaitAsPollaczekAndKhinchineSay) {
   for (const Case& c : {Case{0.0, 0.0}, Case{0.5, 0.5}, Case{0.8, 2.0}, Case{0.9, 4.5}}) {
     SCOPED_TRACE(c.utilisation);
     // 1,250 bytes at 100 Gb/s: 100 ns.
-    const LinkLoad load = equal_packets(c.utilisation, 1'250_B, 100_Gbps);
+    const LinkLoad load = load_of(c.utilisation);
     EXPECT_DOUBLE_EQ(load.service_ns, 100.0);
     EXPECT_NEAR(mean_wait_ns(load), 100.0 * c.mean_in_services, 1e-9);
   }
 }
 
 TEST(Queueing, LoadsAddUpByPacketsNotByBytes) {
-  const LinkLoad large = equal_packets(0.4, 5'000_B, 100_Gbps);
-  const LinkLoad small = equal_packets(0.1, 1'250_B, 100_Gbps);
+  const LinkLoad large = load_of(0.4, 5'000);
+  const LinkLoad small = load_of(0.1);
   const LinkLoad both = large + small;
   EXPECT_NEAR(both.utilisation, 0.5, 1e-12);
   // As many packets of either size: mean service 250 ns, mean square (400^2 + 100^2) / 2.
@@ -33,7 +36,7 @@ TEST(Queueing, LoadsAddUpByPacketsNotByBytes) {
 }
 
 TEST(Queueing, QuantilesHaveTheAtomAndTheMeanOfTheFormula) {
-  const LinkLoad load = equal_packets(0.7, 1'250_B, 100_Gbps);
+  const LinkLoad load = load_of(0.7);
   EXPECT_EQ(wait_quantile_ns(load, 0.299), 0.0);
   EXPECT_GT(wait_quantile_ns(load, 0.31), 0.0);
   double sum = 0.0;
@@ -45,7 +48,7 @@ TEST(Queueing, QuantilesHaveTheAtomAndTheMeanOfTheFormula) {
 }
 
 TEST(Queueing, PathWaitsNowhereWithTheProductOfIdleLinks) {
-  const LinkLoad load = equal_packets(0.5, 1'250_B, 100_Gbps);
+  const LinkLoad load = load_of(0.5);
   PathWait path;
   EXPECT_EQ(wait_quantile_ns(path, 0.999), 0.0) << "an idle path";
   add_link(path, load);
@@ -64,7 +67,7 @@ TEST(Queueing, QuantilesOfEqualPacketsAreCloseToTheExactOnes) {
   for (const double utilisation : {0.3, 0.5, 0.7, 0.8}) {
     for (const double u : {0.5, 0.9, 0.95, 0.99}) {
       SCOPED_TRACE(testing::Message() << "rho " << utilisation << " u " << u);
-      const LinkLoad load = equal_packets(utilisation, 1'250_B, 100_Gbps);
+      const LinkLoad load = load_of(utilisation);
       // The exact quantile by bisection.
       double low = 0.0;
       double high = 2'500.0;

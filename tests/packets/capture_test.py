@@ -149,6 +149,38 @@ class CaptureTest(unittest.TestCase):
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         self.assertEqual(done.stdout, "")
 
+    def test_reliable_connections_are_read_as_such(self):
+        path = pathlib.Path(self.scratch.name) / "flows.pcap"
+        done = subprocess.run([ARGUMENTS.flows, str(path)], check=True, capture_output=True, text=True)
+        opcodes = collections.Counter()
+        for _, frame in records(path):
+            inner = Layer(Layer(frame).rest[8:])
+            self.assertEqual(inner.l3[-4:], icrc_of(inner.l3))
+            opcodes[inner.rest[0]] += 1
+        self.assertEqual(set(opcodes), {0x0A, 0x11, 0x64, 0x81}, done.stdout)
+        rows = self.tshark(
+            path,
+            "infiniband.bth.opcode",
+            "infiniband.bth.padcnt",
+            "infiniband.reth.dmalen",
+            "infiniband.aeth.syndrome",
+            "infiniband.aeth.msn",
+            "ip.dsfield.dscp",
+            "_ws.malformed",
+        )
+        syndromes = collections.Counter()
+        for opcode, pad, length, syndrome, sequence, dscp, malformed in rows:
+            self.assertEqual(malformed, "")
+            opcodes[int(opcode, 0)] -= 1
+            if int(opcode, 0) == 0x0A:
+                self.assertEqual((int(pad, 0), int(length, 0)), (2, 1022))
+            if int(opcode, 0) == 0x11:
+                syndromes[int(syndrome, 0)] += 1
+                self.assertNotEqual(sequence, "")
+            self.assertEqual(dscp, "48|48" if int(opcode, 0) == 0x81 else "26|26")
+        self.assertEqual(sum(opcodes.values()), 0)
+        self.assertEqual(set(syndromes), {0x1F, 0x60})
+
     def refused(self, *more):
         scenario = pathlib.Path(ARGUMENTS.source) / "scenarios/smoke/healthy.yaml"
         out = pathlib.Path(self.scratch.name) / "refused"
@@ -190,5 +222,6 @@ if __name__ == "__main__":
     parser.add_argument("--source", required=True)
     parser.add_argument("--binary", required=True)
     parser.add_argument("--frame", required=True)
+    parser.add_argument("--flows", required=True)
     ARGUMENTS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest])
