@@ -7,7 +7,6 @@
 #include "tests/support/packet_bench.h"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 namespace bonescan {
