@@ -22,9 +22,9 @@ namespace bonescan {
 
 struct SimulationOptions {
   ProbeEvaluation evaluation = ProbeEvaluation::kBatch;
-  unsigned threads = 1;                      ///< never changes a result
+  unsigned threads = 1;                        ///< never changes a result
   std::optional<PacketModeOptions> packets{};  ///< set: packet mode
-  bool without_faults = false;               ///< the fault-free twin: same seed, same confounders
+  bool without_faults = false;                 ///< the fault-free twin: same seed, same confounders
 };
 
 class Simulation final {
