@@ -221,6 +221,18 @@ void QuietStretch::settle(FlowQuad& quad) {
   count_ = 0;
 }
 
+std::optional<double> cross_bridge(const World& world,
+                                   Megaflow& flow,
+                                   const BridgeCrossing& crossing,
+                                   Time now) {
+  BridgePass bridge{world, crossing.source, crossing.target, now};
+  const HostId host = world.fabric().host_of(crossing.at);
+  if (!bridge.pass(flow, crossing.at, world.open_flow().changed(host))) {
+    return std::nullopt;
+  }
+  return bridge.cost_ns;
+}
+
 Translation bridge_translation(
     const World& world, const Megaflow& flow, RnicId at, RnicId source, RnicId target, Time now) {
   // An installed megaflow keeps its actions until a sweep has compared them with OpenFlow.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace bonescan {
@@ -161,6 +162,20 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
 
 /// As the world would be without any fault: what the fault-free twin shows.
 PathCondition healthy_condition(const World& world, const ProbeSpec& spec);
+
+/// One direction of a flow at one bridge.
+struct BridgeCrossing {
+  RnicId at;
+  RnicId source;  ///< of this direction
+  RnicId target;
+};
+
+/// One packet through the bridge of `crossing.at` at `now`, counted in the flow's tables: what the
+/// lookup costs in ns, or nothing if the packet goes no further.
+std::optional<double> cross_bridge(const World& world,
+                                   Megaflow& flow,
+                                   const BridgeCrossing& crossing,
+                                   Time now);
 
 /// Is the flow's packet forwarded by the bridge of `at` at `now`?  `flow` is its megaflow there.
 Translation bridge_translation(

@@ -35,6 +35,8 @@ dev_packages=(
   python3 python3-jsonschema sqlite3
   # fuzz targets: clang++ and its libFuzzer
   clang libclang-rt-14-dev
+  # our captures read by somebody else's dissectors
+  tshark
   # style
   clang-format-14 clang-tidy-14 shellcheck
   # lab: a guest with its own kernel, whose small root is made of busybox and a few modules

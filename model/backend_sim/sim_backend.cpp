@@ -58,7 +58,7 @@ AgentState SimMembership::alive(EndpointId endpoint, Time now) {
   return world_->agent_running(host) ? AgentState::kAlive : AgentState::kDead;
 }
 
-SimThroughput::SimThroughput(World& world, const EndpointMap& endpoints, SimProbes& clock)
+SimThroughput::SimThroughput(World& world, const EndpointMap& endpoints, WorldClock& clock)
     : world_(&world), endpoints_(&endpoints), clock_(&clock) {
   for (std::uint32_t e = 0; e < endpoints.directory().size(); ++e) {
     places_.push_back(load_key(world, endpoints.rnic(EndpointId(e))));
@@ -93,17 +93,31 @@ void SimThroughput::collect(Time now, std::vector<ThroughputSample>& samples) {
 
 SimBackend::SimBackend(World& world, const SimBackendOptions& options)
     : endpoints_(world),
-      probes_(world, endpoints_, options.evaluation, options.threads),
-      paths_(world, endpoints_, probes_, components_),
-      overlay_(world, endpoints_, probes_, components_),
-      tables_(world, endpoints_, probes_, components_),
-      throughput_(world, endpoints_, probes_),
-      membership_(world, endpoints_, probes_) {}
+      closed_form_probes_(options.packets
+                              ? nullptr
+                              : std::make_unique<SimProbes>(
+                                    world, endpoints_, options.evaluation, options.threads)),
+      packet_probes_(options.packets
+                         ? std::make_unique<PacketProbes>(world, endpoints_, *options.packets)
+                         : nullptr),
+      paths_(world, endpoints_, clock(), components_),
+      overlay_(world, endpoints_, clock(), components_),
+      tables_(world, endpoints_, clock(), components_),
+      throughput_(world, endpoints_, clock()),
+      membership_(world, endpoints_, clock()) {}
+
+Probes& SimBackend::probes() {
+  return packet_probes_ ? static_cast<Probes&>(*packet_probes_) : *closed_form_probes_;
+}
+
+WorldClock& SimBackend::clock() {
+  return packet_probes_ ? static_cast<WorldClock&>(*packet_probes_) : *closed_form_probes_;
+}
 
 Telemetry SimBackend::telemetry() {
   return {.endpoints = endpoints_.directory(),
           .components = components_,
-          .probes = probes_,
+          .probes = probes(),
           .paths = paths_,
           .overlay = overlay_,
           .tables = tables_,

@@ -6,9 +6,12 @@
 
 #include "detectors/telemetry/telemetry.h"
 #include "model/backend_sim/endpoint_map.h"
+#include "model/backend_sim/packet_probes.h"
 #include "model/backend_sim/sim_inspectors.h"
 #include "model/backend_sim/sim_probes.h"
 
+#include <memory>
+#include <optional>
 #include <vector>
 
 namespace bonescan {
@@ -16,7 +19,7 @@ namespace bonescan {
 /// Containers announce themselves through their agents.
 class SimMembership final : public Membership {
  public:
-  SimMembership(World& world, const EndpointMap& endpoints, SimProbes& clock)
+  SimMembership(World& world, const EndpointMap& endpoints, WorldClock& clock)
       : world_(&world), endpoints_(&endpoints), clock_(&clock) {}
 
   void collect(Time now, std::vector<MembershipEvent>& events) override;
@@ -25,21 +28,21 @@ class SimMembership final : public Membership {
  private:
   World* world_;
   const EndpointMap* endpoints_;
-  SimProbes* clock_;
+  WorldClock* clock_;
   std::size_t delivered_ = 0;  ///< container events read so far
 };
 
 /// Per-RNIC byte counters, read every second.
 class SimThroughput final : public Throughput {
  public:
-  SimThroughput(World& world, const EndpointMap& endpoints, SimProbes& clock);
+  SimThroughput(World& world, const EndpointMap& endpoints, WorldClock& clock);
 
   void collect(Time now, std::vector<ThroughputSample>& samples) override;
 
  private:
   World* world_;
   const EndpointMap* endpoints_;
-  SimProbes* clock_;
+  WorldClock* clock_;
   IdVector<EndpointId, LoadKey> places_;
   Time sampled_until_;
 };
@@ -47,6 +50,8 @@ class SimThroughput final : public Throughput {
 struct SimBackendOptions {
   ProbeEvaluation evaluation = ProbeEvaluation::kBatch;
   unsigned threads = 1;  ///< never changes a record
+  /// Set: every packet is simulated (`evaluation` and `threads` do not matter then).
+  std::optional<PacketModeOptions> packets{};
 };
 
 class SimBackend final {
@@ -59,10 +64,17 @@ class SimBackend final {
 
   ComponentTable& components() { return components_; }
 
+  /// Null unless packets are simulated.
+  PacketProbes* packet_probes() { return packet_probes_.get(); }
+
  private:
+  Probes& probes();
+  WorldClock& clock();
+
   EndpointMap endpoints_;
   ComponentTable components_;
-  SimProbes probes_;
+  std::unique_ptr<SimProbes> closed_form_probes_;  ///< exactly one of the two
+  std::unique_ptr<PacketProbes> packet_probes_;
   SimPathTracer paths_;
   SimOverlayInspector overlay_;
   SimFlowTables tables_;

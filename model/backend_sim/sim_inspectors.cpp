@@ -1,5 +1,7 @@
 #include "model/backend_sim/sim_inspectors.h"
 
+#include "model/probe_path.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +46,7 @@ std::string match_of(const World& world, FlowRole role, RnicId source, RnicId ta
 
 SimPathTracer::SimPathTracer(World& world,
                              const EndpointMap& endpoints,
-                             SimProbes& clock,
+                             WorldClock& clock,
                              ComponentTable& components)
     : world_(&world),
       endpoints_(&endpoints),
@@ -79,7 +81,7 @@ Expected<TracedPath> SimPathTracer::trace(const FlowKey& flow, Time now) {
 
 SimOverlayInspector::SimOverlayInspector(World& world,
                                          const EndpointMap& endpoints,
-                                         SimProbes& clock,
+                                         WorldClock& clock,
                                          ComponentTable& components)
     : world_(&world), endpoints_(&endpoints), clock_(&clock), components_(&components) {}
 
@@ -152,7 +154,7 @@ Expected<OverlayWalk> SimOverlayInspector::walk(const FlowKey& flow, Time now) {
 
 SimFlowTables::SimFlowTables(World& world,
                              const EndpointMap& endpoints,
-                             SimProbes& clock,
+                             WorldClock& clock,
                              ComponentTable& components)
     : world_(&world), endpoints_(&endpoints), clock_(&clock), components_(&components) {}
 

@@ -4,7 +4,7 @@
 
 #include "detectors/telemetry/telemetry.h"
 #include "model/backend_sim/endpoint_map.h"
-#include "model/backend_sim/sim_probes.h"
+#include "model/backend_sim/world_clock.h"
 
 namespace bonescan {
 
@@ -14,7 +14,7 @@ class SimPathTracer final : public PathTracer {
  public:
   SimPathTracer(World& world,
                 const EndpointMap& endpoints,
-                SimProbes& clock,
+                WorldClock& clock,
                 ComponentTable& components);
 
   Expected<TracedPath> trace(const FlowKey& flow, Time now) override;
@@ -24,7 +24,7 @@ class SimPathTracer final : public PathTracer {
 
   World* world_;
   const EndpointMap* endpoints_;
-  SimProbes* clock_;
+  WorldClock* clock_;
   ComponentTable* components_;
   IdVector<CableId, ComponentId> cable_components_;
 };
@@ -34,7 +34,7 @@ class SimOverlayInspector final : public OverlayInspector {
  public:
   SimOverlayInspector(World& world,
                       const EndpointMap& endpoints,
-                      SimProbes& clock,
+                      WorldClock& clock,
                       ComponentTable& components);
 
   Expected<OverlayWalk> walk(const FlowKey& flow, Time now) override;
@@ -44,7 +44,7 @@ class SimOverlayInspector final : public OverlayInspector {
 
   World* world_;
   const EndpointMap* endpoints_;
-  SimProbes* clock_;
+  WorldClock* clock_;
   ComponentTable* components_;
 };
 
@@ -53,7 +53,7 @@ class SimFlowTables final : public FlowTableSource {
  public:
   SimFlowTables(World& world,
                 const EndpointMap& endpoints,
-                SimProbes& clock,
+                WorldClock& clock,
                 ComponentTable& components);
 
   Expected<FlowTableDump> dump(EndpointId at, std::span<const FlowKey> flows, Time now) override;
@@ -63,7 +63,7 @@ class SimFlowTables final : public FlowTableSource {
 
   World* world_;
   const EndpointMap* endpoints_;
-  SimProbes* clock_;
+  WorldClock* clock_;
   ComponentTable* components_;
 };
 

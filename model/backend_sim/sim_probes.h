@@ -13,6 +13,7 @@
 
 #include "detectors/telemetry/telemetry.h"
 #include "model/backend_sim/endpoint_map.h"
+#include "model/backend_sim/world_clock.h"
 #include "model/probe_path.h"
 #include "sim/engine/parallel_for.h"
 
@@ -26,7 +27,7 @@ enum class ProbeEvaluation : std::uint8_t {
   kEventPerProbe
 };
 
-class SimProbes final : public Probes {
+class SimProbes final : public Probes, public WorldClock {
  public:
   SimProbes(World& world,
             const EndpointMap& endpoints,
@@ -37,7 +38,7 @@ class SimProbes final : public Probes {
   void collect(Time now, ProbeBatch& batch) override;
 
   /// Brings the world to `now`; probes sent before an event meet the world before it.
-  void advance(Time now);
+  void advance(Time now) override;
 
  private:
   /// A submitted visit.  Invariant: rows [row, row + next) are evaluated.

@@ -50,6 +50,10 @@ enum class Purpose : std::uint32_t {
   kHostOrder = 10,
   kThroughput = 11,
   kAgentPhase = 12,
+  kPacketLoss = 40,
+  kPacketMark = 41,
+  kPacketArrival = 42,
+  kPacketWait = 43,
   kTest = 1000,
 };
 

@@ -71,7 +71,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         bench("batch", {.evaluation = ProbeEvaluation::kBatch, .threads = 1}),
         bench("batch_on_two_threads", {.evaluation = ProbeEvaluation::kBatch, .threads = 2}),
-        bench("event_per_probe", {.evaluation = ProbeEvaluation::kEventPerProbe, .threads = 1})),
+        bench("event_per_probe", {.evaluation = ProbeEvaluation::kEventPerProbe, .threads = 1}),
+        bench("packets", {.packets = PacketModeOptions{}})),
     name_of);
 
 }  // namespace

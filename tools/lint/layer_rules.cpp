@@ -96,6 +96,7 @@ const std::vector<LibraryRule>& library_table() {
       {"gtest/", {"tests"}},
       {"gmock/", {"tests"}},
       {"benchmark/", {"tests"}},
+      {"ns3/", {"tests/validation"}},
       {"Random123/", {"tests"}},
       {"infiniband/", kRealWorld},
       {"rdma/", kRealWorld},

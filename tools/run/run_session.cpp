@@ -5,6 +5,7 @@
 #include "scenarios/schema/load_scenario.h"
 #include "sim/base/check.h"
 #include "tools/agent/agent_config.h"
+#include "tools/run/packet_capture.h"
 #include "tools/run/run_files.h"
 #include "tools/run/run_recorder.h"
 #include "tools/run/simulation.h"
@@ -13,6 +14,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
+#include <optional>
 
 namespace bonescan {
 namespace {
@@ -46,6 +49,34 @@ RunLoopHooks make_hooks(RunRecorder& recorder, const RunSessionOptions& options)
     };
   }
   return hooks;
+}
+
+/// @throws ConfigError if the scenario or the options do not suit the packet mode
+void check_packet_mode(const Scenario& scenario, const RunSessionOptions& options) {
+  const std::uint32_t hosts = scenario.fabric.segments * scenario.fabric.hosts_per_segment;
+  if (options.packets && hosts > kPacketModeMaxHosts) {
+    throw ConfigError(
+        fmt::format("--fidelity packet: expected at most {} hosts; found {}; hint: use --fidelity "
+                    "fast, or fewer segments or hosts per segment",
+                    kPacketModeMaxHosts,
+                    hosts));
+  }
+  if (!options.packets && !options.pcap_file.empty()) {
+    throw ConfigError("--pcap: expected --fidelity packet; found fast, which has no packets");
+  }
+}
+
+/// Null without a capture file.
+std::unique_ptr<PacketCapture> start_capture(Simulation& simulation,
+                                             const RunSessionOptions& options) {
+  PacketProbes* probes = simulation.backend().packet_probes();
+  if (options.pcap_file.empty() || probes == nullptr) {
+    return nullptr;
+  }
+  auto capture =
+      or_throw(PacketCapture::create(options.pcap_file, simulation.world(), options.pcap_packets));
+  probes->network().set_tap(capture->tap());
+  return capture;
 }
 
 RunData load_finished(const std::string& file) {
@@ -104,11 +135,15 @@ std::string claim_run_directory(const std::string& directory) {
 
 RunData run_scenario(const Scenario& scenario, const RunSessionOptions& options) {
   const auto wall_start = WallClock::now();
+  check_packet_mode(scenario, options);
   const std::string file = claim_run_directory(options.directory);
-  Simulation simulation(scenario,
-                        {.evaluation = options.one_event_per_probe ? ProbeEvaluation::kEventPerProbe
-                                                                   : ProbeEvaluation::kBatch,
-                         .threads = options.threads});
+  Simulation simulation(
+      scenario,
+      {.evaluation =
+           options.one_event_per_probe ? ProbeEvaluation::kEventPerProbe : ProbeEvaluation::kBatch,
+       .threads = options.threads,
+       .packets = options.packets ? std::optional(PacketModeOptions{}) : std::nullopt});
+  const auto capture = start_capture(simulation, options);
   const CheckSubject subject{&simulation, &scenario, &options.command};
   const ScopedCheckContext context(&describe_check, &subject);
   RunInfo info = describe(scenario, options, "sim");
@@ -134,6 +169,9 @@ RunData run_scenario(const Scenario& scenario, const RunSessionOptions& options)
                                 scenario.pipeline.probing,
                                 kStartOfRun + scenario.duration,
                                 make_hooks(recorder, options));
+  if (capture) {
+    or_throw(capture->finish());
+  }
   recorder.flush(reached);
   recorder.finish(reached,
                   std::chrono::duration<double>(WallClock::now() - wall_start).count(),

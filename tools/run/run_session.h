@@ -7,6 +7,7 @@
 #include "scenarios/schema/scenario.h"
 #include "tools/evaluate/run_data.h"
 
+#include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -24,6 +25,9 @@ struct RunSessionOptions {
   std::string command;  ///< as typed, for the manifest
   unsigned threads = 1;
   bool one_event_per_probe = false;
+  bool packets = false;            ///< every packet is simulated; at most kPacketModeMaxHosts hosts
+  std::string pcap_file;           ///< not empty: what RNICs send goes there; needs `packets`
+  std::uint64_t pcap_packets = 0;  ///< at most
   /// Called about ten times a second of wall time with the simulated time reached.
   std::function<void(Time reached)> progress;
 };

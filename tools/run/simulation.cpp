@@ -28,7 +28,10 @@ Simulation::Simulation(const Scenario& scenario, const SimulationOptions& option
              {.call = &Simulation::port_of, .subject = this},
              scenario.pipeline.probing.payload_bytes,
              scenario.pipeline.probing.dscp),
-      backend_(world_, {.evaluation = options.evaluation, .threads = options.threads}) {
+      backend_(world_,
+               {.evaluation = options.evaluation,
+                .threads = options.threads,
+                .packets = options.packets}) {
   injector_.observe(&GroundTruth::on_fault, &truth_);
   // The loader has resolved every component, so a refusal is a bug.
   BONESCAN_CHECK(injector_.schedule(faults_).has_value());

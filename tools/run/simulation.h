@@ -15,14 +15,16 @@
 #include "tools/run/truth_rows.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace bonescan {
 
 struct SimulationOptions {
   ProbeEvaluation evaluation = ProbeEvaluation::kBatch;
-  unsigned threads = 1;         ///< never changes a result
-  bool without_faults = false;  ///< the fault-free twin: same seed, same confounders
+  unsigned threads = 1;                        ///< never changes a result
+  std::optional<PacketModeOptions> packets{};  ///< set: packet mode
+  bool without_faults = false;                 ///< the fault-free twin: same seed, same confounders
 };
 
 class Simulation final {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -23,6 +24,9 @@ struct RunArguments {
   std::vector<std::string> settings;
   bool json = false;
   bool one_event_per_probe = false;
+  std::string fidelity = "fast";
+  std::string pcap_file;
+  std::uint64_t pcap_packets = 10'000;
 };
 
 int run_file(const RunArguments& arguments, const std::string& command_line) {
@@ -37,6 +41,9 @@ int run_file(const RunArguments& arguments, const std::string& command_line) {
   options.command = command_line;
   options.threads = arguments.threads;
   options.one_event_per_probe = arguments.one_event_per_probe;
+  options.packets = arguments.fidelity == "packet";
+  options.pcap_file = arguments.pcap_file;
+  options.pcap_packets = arguments.pcap_packets;
   std::optional<ProgressLine> progress(std::in_place, scenario.duration);
   options.progress = progress->callback();
   const RunData run = run_scenario(scenario, options);
@@ -71,6 +78,14 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   command->add_flag("--one-event-per-probe",
                     arguments->one_event_per_probe,
                     "Reference mode: every probe is an event (same records, far slower)");
+  command
+      ->add_option("--fidelity",
+                   arguments->fidelity,
+                   "fast: probes are closed forms; packet: every packet is simulated (at most "
+                   "256 hosts)")
+      ->check(CLI::IsMember({"fast", "packet"}));
+  command->add_option("--pcap", arguments->pcap_file, "Packet mode: capture what RNICs send");
+  command->add_option("--pcap-packets", arguments->pcap_packets, "At most so many (default 10000)");
   command->callback([arguments, &invocation] {
     invocation.chosen = [arguments, &invocation] {
       return run_file(*arguments, invocation.command_line);
