@@ -20,6 +20,8 @@ run_packages=(
   libsqlite3-dev
   # scenarios, reports, command line
   libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
+  # the XML in which NCCL writes down a host
+  libtinyxml2-dev
 )
 
 dev_packages=(

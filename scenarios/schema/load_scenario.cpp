@@ -1,8 +1,10 @@
 #include "scenarios/schema/load_scenario.h"
 
+#include "model/fabric/wiring_fit.h"
 #include "scenarios/schema/fault_resolver.h"
 #include "scenarios/schema/scenario_checks.h"
 #include "scenarios/schema/scenario_keys.h"
+#include "scenarios/schema/wiring_file.h"
 #include "scenarios/schema/yaml_edit.h"
 #include "scenarios/schema/yaml_prescan.h"
 #include "scenarios/schema/yaml_tree.h"
@@ -18,6 +20,7 @@ namespace bonescan {
 namespace {
 
 constexpr std::string_view kIncludePath = "confounders.file";
+constexpr std::string_view kTopologyPath = "fabric.file";
 
 /// At most one byte more than a scenario may have.
 std::string read_file(const std::string& file, const Position& wanted_at, std::string_view path) {
@@ -57,6 +60,68 @@ bool include_confounders(YamlNode& root, const std::string& file) {
   return true;
 }
 
+/// The keys of a preset, as they would be written.
+std::string fabric_keys_text(const FabricOptions& options) {
+  std::string text = fmt::format(
+      "preset: {}\nsegments: {}\nhosts_per_segment: {}\nspare_hosts: 0\nrails: {}\n"
+      "aggregation_switches: {}\nsegments_per_pod: {}\n",
+      to_string(options.preset),
+      options.segments,
+      options.hosts_per_segment,
+      options.rails,
+      options.aggregation_switches,
+      options.segments_per_pod);
+  if (options.preset == FabricPreset::kThreeTier) {
+    text += fmt::format("core_switches: {}\n", options.core_switches);
+  }
+  if (options.preset != FabricPreset::kHpn) {
+    text += fmt::format("bond: {{members: {}}}\n", options.bond_members);
+  }
+  for (const auto& [name, tier] : {std::pair{"access", &options.access},
+                                   std::pair{"uplink", &options.fabric},
+                                   std::pair{"core", &options.core}}) {
+    if (tier->rate.count() > 0) {
+      text += fmt::format("{}: {{rate: {}}}\n", name, format_rate(tier->rate));
+    }
+  }
+  return text;
+}
+
+/// Replaces `fabric: {file: ...}` by the preset that the cables in that file are.
+/// @returns whether there was one
+bool include_topology(YamlNode& root, const std::string& file) {
+  YamlEntry* fabric = root.find("fabric");
+  const YamlEntry* include = fabric == nullptr ? nullptr : fabric->value.find("file");
+  if (include == nullptr) {
+    return false;
+  }
+  const Position at = include->value.at;
+  const std::string name = read_text(include->value, kTopologyPath, {1, 1000});
+  const std::string resolved = (std::filesystem::path(file).parent_path() / name).string();
+  const auto preset = fit_preset(parse_wiring(read_file(resolved, at, kTopologyPath), resolved));
+  if (!preset) {
+    raise(at, kTopologyPath, {"the cables of a preset", in_quotes(name), preset.error().detail});
+  }
+  YamlNode included =
+      parse_yaml_tree(fabric_keys_text(*preset), std::make_shared<const std::string>(resolved));
+  YamlNode& beside = fabric->value;
+  std::erase_if(beside.entries, [](const YamlEntry& entry) { return entry.key == "file"; });
+  merge_maps(included, beside);
+  beside = std::move(included);
+  return true;
+}
+
+/// What a preset implies for keys that are not in the file; the table refuses unknown names.
+void apply_preset(ScenarioDraft& draft, const YamlNode& root) {
+  const YamlNode* name = find_path(root, "fabric.preset");
+  for (const FabricPreset preset :
+       {FabricPreset::kRailOnly, FabricPreset::kHpn, FabricPreset::kThreeTier}) {
+    if (name != nullptr && name->text == to_string(preset)) {
+      draft.fabric = preset_options(preset);
+    }
+  }
+}
+
 /// What a configuration implies for keys that are not in the file.
 void apply_configuration(ScenarioDraft& draft, const YamlNode& root) {
   PipelineOptions& pipeline = draft.pipeline;
@@ -78,12 +143,16 @@ Scenario parse_scenario(std::string_view text,
   for (const std::string& setting : settings) {
     apply_setting(root, setting);
   }
-  const bool included = include_confounders(root, file);
+  const bool has_topology = include_topology(root, file);
+  const bool included = include_confounders(root, file) || has_topology;
   ScenarioDraft draft;
+  apply_preset(draft, root);
   scenario_table().read(root, "", draft);
   apply_configuration(draft, root);
   check_scenario(draft, root);
-  draft.faults = resolve_faults(draft.fault_drafts, Fabric(draft.fabric), draft.duration, root);
+  const Fabric fabric(draft.fabric);
+  draft.fabric.hash_overrides = resolve_hashes(draft.hash_drafts, fabric, root);
+  draft.faults = resolve_faults(draft.fault_drafts, fabric, draft.duration, root);
   // A text that stands alone: what was set or included is part of it, and of its hash.
   draft.text = settings.empty() && !included ? std::string(text) : emit_yaml(root);
   Fingerprint fingerprint;

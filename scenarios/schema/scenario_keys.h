@@ -28,13 +28,16 @@ struct FaultDraft {
   std::vector<EffectDraft> effects;
 };
 
-enum class FabricPreset : std::uint8_t {
-  kRailOptimized
+/// A switch that hashes in a way of its own; `name` is one that only a fabric can resolve.
+struct SwitchHashDraft {
+  std::string name;
+  SwitchHashOverride hash;
 };
 
 /// A scenario whose faults are still names.
 struct ScenarioDraft : Scenario {
-  FabricPreset preset = FabricPreset::kRailOptimized;
+  std::string topology_file;
+  std::vector<SwitchHashDraft> hash_drafts;
   std::string confounders_file;
   std::vector<FaultDraft> fault_drafts;
 };
@@ -42,6 +45,9 @@ struct ScenarioDraft : Scenario {
 using ScenarioTable = KeyTable<ScenarioDraft>;
 
 const ScenarioTable& scenario_table();
+
+/// The part of it below `fabric`.
+void add_fabric_keys(ScenarioTable& table);
 
 /// The part of it below `probing` and `detection`.
 void add_detection_keys(ScenarioTable& table);

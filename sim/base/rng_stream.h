@@ -50,6 +50,7 @@ enum class Purpose : std::uint32_t {
   kHostOrder = 10,
   kThroughput = 11,
   kAgentPhase = 12,
+  kBondSalt = 20,
   kTest = 1000,
 };
 

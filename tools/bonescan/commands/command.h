@@ -28,6 +28,7 @@ void add_compare_command(CLI::App& app, Invocation& invocation);
 void add_export_command(CLI::App& app, Invocation& invocation);
 void add_explain_command(CLI::App& app, Invocation& invocation);
 void add_report_command(CLI::App& app, Invocation& invocation);
+void add_topology_command(CLI::App& app, Invocation& invocation);
 
 /// Runs the command line; returns the exit code.  Every error becomes one clear message.
 int run_command_line(int argc, const char* const* argv);

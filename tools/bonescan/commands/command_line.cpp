@@ -69,6 +69,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_export_command(app, invocation);
   add_explain_command(app, invocation);
   add_report_command(app, invocation);
+  add_topology_command(app, invocation);
   if (const auto complaint = unknown_subcommand(app, argc, argv)) {
     return failed(kUsage, *complaint);
   }
