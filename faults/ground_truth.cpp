@@ -46,6 +46,9 @@ std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
     case RefKind::kCable:
       if (fabric.is_access(on.cable())) {
         rnics.push_back(fabric.rnic_end(on.cable()));
+      } else if (fabric.is_graph()) {
+        // A ToR may be on the way between two others.
+        add_tors([](SwitchId) { return true; });
       } else {
         below(fabric.lower_switch(on.cable()));
       }

@@ -37,6 +37,9 @@ class Reader final {
   Reader(const Fabric& fabric, std::string_view text) : fabric_(fabric), rest_(text) {}
 
   Expected<ComponentRef> read() {
+    if (fabric_.is_graph()) {
+      return find_by_name();
+    }
     Expected<ComponentRef> component = take_component();
     if (component && !rest_.empty()) {
       return malformed();
@@ -46,6 +49,43 @@ class Reader final {
 
  private:
   tl::unexpected<Error> malformed() const { return fail(ErrorCode::kInvalid, grammar(fabric_)); }
+
+  /// Names of a graph follow no rule: the one that is equal.
+  Expected<ComponentRef> find_by_name() {
+    for (std::uint32_t s = 0; s < fabric_.switch_count(); ++s) {
+      if (rest_ == fabric_.switch_name(SwitchId(s))) {
+        return ComponentRef{RefKind::kSwitch, s};
+      }
+    }
+    std::string tight(rest_);
+    for (std::size_t at = 0; (at = tight.find(", ", at)) != std::string::npos;) {
+      tight.erase(at + 1, 1);
+    }
+    for (std::uint32_t c = 0; rest_.starts_with("link(") && c < fabric_.cable_count(); ++c) {
+      std::string name = fabric_.cable_name(CableId(c));
+      name.erase(name.find(", ") + 1, 1);
+      if (tight == name) {
+        return cable_ref(CableId(c));
+      }
+    }
+    const std::string_view host_name = rest_.substr(0, rest_.find('/'));
+    for (std::uint32_t h = 0; h < fabric_.host_count(); ++h) {
+      if (host_name == fabric_.host_name(HostId(h))) {
+        rest_.remove_prefix(host_name.size());
+        Expected<ComponentRef> part = take_part_of(HostId(h));
+        if (part && !rest_.empty()) {
+          return malformed();
+        }
+        return part;
+      }
+    }
+    return fail(ErrorCode::kNotFound,
+                fmt::format("the topology has {} hosts ({}, ...) and {} switches ({}, ...)",
+                            fabric_.host_count(),
+                            fabric_.host_name(HostId(0)),
+                            fabric_.switch_count(),
+                            fabric_.switch_name(SwitchId(0))));
+  }
 
   bool take(std::string_view word) {
     if (!rest_.starts_with(word)) {
@@ -320,16 +360,20 @@ class Reader final {
     if (!host) {
       return tl::unexpected(host.error());
     }
+    return take_part_of(*host);
+  }
+
+  Expected<ComponentRef> take_part_of(HostId host) {
     if (take("/rnic-")) {
-      return take_rnic_part(*host);
+      return take_rnic_part(host);
     }
     if (take("/ovs")) {
-      return ComponentRef{RefKind::kOvs, host->index()};
+      return ComponentRef{RefKind::kOvs, host.index()};
     }
     if (take("/agent")) {
-      return ComponentRef{RefKind::kAgent, host->index()};
+      return ComponentRef{RefKind::kAgent, host.index()};
     }
-    return ComponentRef{RefKind::kHost, host->index()};
+    return ComponentRef{RefKind::kHost, host.index()};
   }
 
   Expected<ComponentRef> take_rnic_part(HostId host) {

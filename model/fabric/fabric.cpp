@@ -28,17 +28,39 @@ Fabric::Fabric(const FabricOptions& options) : options_(options) {
       groups_ = (options.segments + options.segments_per_pod - 1) / options.segments_per_pod;
       cores_ = options.core_switches;
       break;
+    case FabricPreset::kGraph:
+      BONESCAN_CHECK(options.segments == 1 && options.graph.hosts.size() == host_count());
+      BONESCAN_CHECK(options.graph.access_tors.size() == access_count());
+      break;
   }
-  first_core_cable_ = access_count() + tor_count() * options.aggregation_switches;
+  count_cables();
   for (std::uint32_t h = 0; h < host_count(); ++h) {
     for (std::uint32_t rail = 0; rail < options.rails; ++rail) {
       hosts_.push_back(HostId(h));
-      tors_.push_back(tor(segment_of(HostId(h)), rail));
+      tors_.push_back(is_graph() ? SwitchId(options.graph.access_tors[tors_.size()])
+                                 : tor(segment_of(HostId(h)), rail));
     }
   }
 }
 
+void Fabric::count_cables() {
+  if (is_graph()) {
+    const auto trunks = static_cast<std::uint32_t>(options_.graph.trunks.size());
+    tor_count_ = options_.graph.tors;
+    aggregation_count_ = static_cast<std::uint32_t>(options_.graph.switches.size()) - tor_count_;
+    first_core_cable_ = cable_count_ = access_count() + trunks;
+    return;
+  }
+  tor_count_ = options_.segments * options_.rails * planes_;
+  aggregation_count_ = groups_ * options_.aggregation_switches;
+  first_core_cable_ = access_count() + tor_count_ * options_.aggregation_switches;
+  cable_count_ = first_core_cable_ + aggregation_count_ * cores_per_aggregation();
+}
+
 std::uint32_t Fabric::group_of(SwitchId id) const {
+  if (is_graph()) {
+    return 0;
+  }
   if (!is_tor(id)) {
     return (id.index() - tor_count()) / options_.aggregation_switches;
   }
@@ -51,11 +73,16 @@ std::uint32_t Fabric::group_of(SwitchId id) const {
       return plane_of_tor(id);
     case FabricPreset::kThreeTier:
       return segment_of_tor(id) / options_.segments_per_pod;
+    case FabricPreset::kGraph:
+      break;
   }
   return 0;
 }
 
 SwitchId Fabric::lower_switch(CableId cable) const {
+  if (is_graph()) {
+    return SwitchId(options_.graph.trunks[cable.index() - access_count()].lower);
+  }
   if (tier_of(cable) == CableTier::kFabric) {
     return tor_end(cable);
   }
@@ -67,6 +94,9 @@ SwitchId Fabric::upper_switch(CableId cable) const {
     case CableTier::kAccess:
       return tor_of(rnic_end(cable), port_of(cable));
     case CableTier::kFabric:
+      if (is_graph()) {
+        return SwitchId(options_.graph.trunks[cable.index() - access_count()].upper);
+      }
       return aggregation(group_of(tor_end(cable)), aggregation_end(cable));
     case CableTier::kCore:
       break;
@@ -116,11 +146,17 @@ const TierOptions& Fabric::tier(CableTier tier) const {
 }
 
 BitsPerSecond Fabric::rate(CableId cable) const {
-  const BitsPerSecond own = tier(tier_of(cable)).rate;
+  BitsPerSecond own = tier(tier_of(cable)).rate;
+  if (is_graph() && !is_access(cable)) {
+    own = options_.graph.trunks[cable.index() - access_count()].rate;
+  }
   return own.count() == 0 ? options_.link_rate : own;
 }
 
 double Fabric::tor_oversubscription() const {
+  if (is_graph()) {
+    return 0.0;
+  }
   const double members = planes_ == 1 ? ports_ : 1.0;
   const double down_rate = static_cast<double>(rate(CableId(0)).count()) * members;
   const double up_rate = static_cast<double>(rate(fabric_cable(SwitchId(0), 0)).count());
@@ -138,6 +174,9 @@ double Fabric::aggregation_oversubscription() const {
 }
 
 std::string Fabric::host_name(HostId host) const {
+  if (is_graph()) {
+    return options_.graph.hosts[host.index()];
+  }
   return fmt::format("host-{}.{:02}", segment_of(host), index_in_segment(host));
 }
 
@@ -150,6 +189,9 @@ std::string Fabric::port_name(RnicId rnic, std::uint32_t port) const {
 }
 
 std::string Fabric::switch_name(SwitchId id) const {
+  if (is_graph()) {
+    return options_.graph.switches[id.index()];
+  }
   if (is_core(id)) {
     return fmt::format("core-{}", id.index() - tor_count() - aggregation_count());
   }

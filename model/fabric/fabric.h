@@ -72,12 +72,13 @@ class Fabric final {
   /// ToRs per rail and segment.
   std::uint32_t planes() const { return planes_; }
 
-  std::uint32_t tor_count() const { return options_.segments * options_.rails * planes_; }
+  std::uint32_t tor_count() const { return tor_count_; }
 
   /// Groups of ToRs that share aggregation switches.
   std::uint32_t group_count() const { return groups_; }
 
-  std::uint32_t aggregation_count() const { return groups_ * options_.aggregation_switches; }
+  /// graph: all switches that are no ToRs.
+  std::uint32_t aggregation_count() const { return aggregation_count_; }
 
   std::uint32_t core_count() const { return cores_; }
 
@@ -88,9 +89,7 @@ class Fabric final {
 
   std::uint32_t access_count() const { return rnic_count() * ports_; }
 
-  std::uint32_t cable_count() const {
-    return first_core_cable_ + aggregation_count() * cores_per_aggregation();
-  }
+  std::uint32_t cable_count() const { return cable_count_; }
 
   std::uint32_t link_count() const { return 2 * cable_count(); }
 
@@ -122,6 +121,9 @@ class Fabric final {
   SwitchId tor_of(RnicId rnic) const { return tors_[rnic]; }
 
   SwitchId tor_of(RnicId rnic, std::uint32_t port) const {
+    if (is_graph()) [[unlikely]] {
+      return SwitchId(options_.graph.access_tors[access_cable(rnic, port).index()]);
+    }
     return planes_ == 1 ? tors_[rnic] : SwitchId(tors_[rnic].index() + port);
   }
 
@@ -147,6 +149,11 @@ class Fabric final {
   std::uint32_t rail_of_tor(SwitchId tor) const { return tor.index() / planes_ % options_.rails; }
 
   std::uint32_t plane_of_tor(SwitchId tor) const { return tor.index() % planes_; }
+
+  /// Are there tables of cables instead of rules?  Then nothing that counts segments, rails or
+  /// groups of switches means anything: tor(), aggregation(group, index), fabric_cable(), path()
+  /// and so on.
+  bool is_graph() const { return options_.preset == FabricPreset::kGraph; }
 
   /// REQUIRES: a ToR or an aggregation switch.
   std::uint32_t group_of(SwitchId id) const;
@@ -191,6 +198,11 @@ class Fabric final {
 
   std::uint32_t port_of(CableId cable) const { return cable.index() / rnic_count(); }
 
+  /// ToR-aggregation cables, or graph: all cables between switches.
+  std::uint32_t trunk_count() const { return first_core_cable_ - access_count(); }
+
+  CableId trunk(std::uint32_t index) const { return CableId(access_count() + index); }
+
   /// REQUIRES: a ToR-aggregation cable.
   SwitchId tor_end(CableId cable) const {
     return SwitchId((cable.index() - access_count()) / options_.aggregation_switches);
@@ -216,6 +228,7 @@ class Fabric final {
   static bool is_up(LinkId link) { return link.index() % 2 == 0; }
 
   /// One way from `source` to `target`.  Choices that do not arise are not looked at.
+  /// REQUIRES: no graph (Router knows its ways)
   /// ENSURES: no links if the two are not connected
   LinkPath path(RnicId source, RnicId target, const WayChoice& choice) const;
 
@@ -239,12 +252,17 @@ class Fabric final {
   bool names_groups() const { return options_.preset != FabricPreset::kRailOptimized; }
 
  private:
+  void count_cables();
+
   FabricOptions options_;
   std::uint32_t planes_ = 1;
   std::uint32_t ports_ = 1;
   std::uint32_t groups_ = 1;
   std::uint32_t cores_ = 0;
+  std::uint32_t tor_count_ = 0;
+  std::uint32_t aggregation_count_ = 0;
   std::uint32_t first_core_cable_ = 0;
+  std::uint32_t cable_count_ = 0;
   // Quotients of the RNIC's id that every probe asks for; a division costs more than all the rest.
   IdVector<RnicId, HostId> hosts_;
   IdVector<RnicId, SwitchId> tors_;

@@ -12,6 +12,8 @@ std::string_view to_string(FabricPreset preset) {
       return "hpn";
     case FabricPreset::kThreeTier:
       return "three-tier";
+    case FabricPreset::kGraph:
+      return "graph";
   }
   return "";
 }

@@ -8,12 +8,14 @@
 //                   the ToRs of plane p go to the aggregation switches of plane p only
 //   three-tier      segments are grouped in pods with aggregation switches of their own, and the
 //                   a-th aggregation switch of every pod shares a group of core switches
+//   graph           any cables, see FabricGraph; the only one that keeps tables
 #pragma once
 
 #include "sim/base/units.h"
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,10 +25,11 @@ enum class FabricPreset : std::uint8_t {
   kRailOptimized,
   kRailOnly,
   kHpn,
-  kThreeTier
+  kThreeTier,
+  kGraph
 };
 
-/// "rail-optimized", "rail-only", "hpn", "three-tier".
+/// "rail-optimized", "rail-only", "hpn", "three-tier", "graph".
 std::string_view to_string(FabricPreset preset);
 
 /// How a switch turns a flow into a member of an ECMP group.
@@ -49,6 +52,25 @@ struct SwitchHashOverride {
 struct TierOptions {
   BitsPerSecond rate{0};
   bool llr = false;  ///< link-level retry, see link_physics.h
+};
+
+/// Cables of a network that is no preset, by index.  fabric_graph.h makes and checks one.
+struct FabricGraph {
+  struct Trunk {
+    std::uint32_t lower = 0;  ///< switches
+    std::uint32_t upper = 0;
+    BitsPerSecond rate{0};
+
+    bool operator==(const Trunk&) const = default;
+  };
+
+  std::vector<std::string> hosts;     ///< names; RNICs follow from hosts and rails
+  std::vector<std::string> switches;  ///< names, ToRs (those with access cables) first
+  std::uint32_t tors = 0;
+  std::vector<std::uint32_t> access_tors;  ///< by access cable: the switch above
+  std::vector<Trunk> trunks;               ///< by cable, after the access cables
+
+  bool operator==(const FabricGraph&) const = default;
 };
 
 struct FabricOptions {
@@ -83,6 +105,7 @@ struct FabricOptions {
   TierOptions core{};    ///< aggregation-core
   HashAlgorithm hash = HashAlgorithm::kMix;
   std::vector<SwitchHashOverride> hash_overrides{};
+  FabricGraph graph{};  ///< graph: its cables; then the only segment holds all hosts
 };
 
 /// A preset with the counts and rates of its publication; ours where there is none.

@@ -43,10 +43,33 @@ Router::Router(const Fabric& fabric, const LinkTable& links, std::uint64_t seed)
   for (std::uint32_t r = 0; fabric.ports() > 1 && r < fabric.rnic_count(); ++r) {
     bond_hashes_.push_back({RngStream(seed, Purpose::kBondSalt, r).at(0), HashAlgorithm::kMix});
   }
+  if (fabric.is_graph()) {
+    graph_.emplace(fabric);
+  }
 }
 
 LinkPath Router::path(RnicId source, RnicId target, std::uint64_t flow) const {
+  if (graph_) [[unlikely]] {
+    return graph_path(source, target, flow);
+  }
   return fabric_->path(source, target, choose(source, target, flow));
+}
+
+LinkPath Router::graph_path(RnicId source, RnicId target, std::uint64_t flow) const {
+  WayChoice way;
+  if (fabric_->ports() > 1) {
+    choose_ports(source, target, flow, way);
+  }
+  LinkPath path;
+  path.links[path.count++] = Fabric::up(fabric_->access_cable(source, way.source_port));
+  graph_->append_path(fabric_->tor_of(source, way.source_port),
+                      fabric_->tor_of(target, way.target_port),
+                      flow,
+                      hashes_.span(),
+                      *links_,
+                      path);
+  path.links[path.count++] = Fabric::down(fabric_->access_cable(target, way.target_port));
+  return path;
 }
 
 WayChoice Router::choose(RnicId source, RnicId target, std::uint64_t flow) const {

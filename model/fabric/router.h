@@ -1,20 +1,22 @@
 // The way that a flow takes now: what bonds and switches choose, given what they avoid.
 //
-// Routing is arithmetic.  A ToR spreads over the aggregation switches of its group, an aggregation
-// switch of three tiers over its core switches, a bonded host over its ports; each by a hash of its
-// own.  A choice is made among members with a way on, which is known once the fabric has converged
-// (LinkTable::set_excluded); if none is left, packets go where they always went, and die.
-// In two planes a port of the source decides for the plane, and so for the port of the target: the
-// members are the planes in which both ends' access links are used.
+// Routing is arithmetic (but for graphs, see graph_routes.h).  A ToR spreads over the aggregation
+// switches of its group, an aggregation switch of three tiers over its core switches, a bonded host
+// over its ports; each by a hash of its own.  A choice is made among members with a way on, which
+// is known once the fabric has converged (LinkTable::set_excluded); if none is left, packets go
+// where they always went, and die. In two planes a port of the source decides for the plane, and so
+// for the port of the target: the members are the planes in which both ends' access links are used.
 // Cost: with nothing excluded a hash per choice; else a scan of the groups on the way.
 // Thread-compatible.
 #pragma once
 
 #include "model/fabric/ecmp_hash.h"
 #include "model/fabric/fabric.h"
+#include "model/fabric/graph_routes.h"
 #include "model/fabric/link_table.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace bonescan {
 
@@ -35,6 +37,7 @@ class Router final {
   std::uint32_t aggregation_for(SwitchId from, SwitchId to, std::uint64_t flow) const;
 
  private:
+  LinkPath graph_path(RnicId source, RnicId target, std::uint64_t flow) const;
   WayChoice choose(RnicId source, RnicId target, std::uint64_t flow) const;
   void choose_ports(RnicId source, RnicId target, std::uint64_t flow, WayChoice& way) const;
   std::uint32_t core_for(SwitchId from,
@@ -48,6 +51,7 @@ class Router final {
   const LinkTable* links_;
   IdVector<SwitchId, SwitchHash> hashes_;
   IdVector<RnicId, SwitchHash> bond_hashes_;  ///< empty without bonds
+  std::optional<GraphRoutes> graph_;          ///< of a graph
 };
 
 }  // namespace bonescan

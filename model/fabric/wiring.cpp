@@ -298,7 +298,42 @@ std::vector<WiringFinding> check_wiring(const Wiring& blueprint, const Wiring& f
   return findings;
 }
 
+namespace {
+
+/// "host-0.03" and "rnic-3", with its port if there are several.
+WiringEnd rnic_end(const Fabric& fabric, CableId access) {
+  const RnicId rnic = fabric.rnic_end(access);
+  std::string port = fmt::format("rnic-{}", fabric.rail_of(rnic));
+  if (fabric.ports() > 1) {
+    port += fmt::format("/port-{}", fabric.port_of(access));
+  }
+  return {fabric.host_name(fabric.host_of(rnic)), std::move(port)};
+}
+
+/// Cables of a graph know no ports of switches.
+Wiring graph_wiring(const Fabric& fabric) {
+  Wiring wiring;
+  for (std::uint32_t c = 0; c < fabric.cable_count(); ++c) {
+    const CableId cable(c);
+    WiringEnd lower;
+    if (fabric.is_access(cable)) {
+      lower = rnic_end(fabric, cable);
+    } else {
+      lower.node = fabric.switch_name(fabric.lower_switch(cable));
+    }
+    wiring.cables.push_back({std::move(lower),
+                             {fabric.switch_name(fabric.upper_switch(cable)), {}},
+                             fabric.rate(cable)});
+  }
+  return wiring;
+}
+
+}  // namespace
+
 Wiring wiring_of(const Fabric& fabric) {
+  if (fabric.is_graph()) {
+    return graph_wiring(fabric);
+  }
   const FabricOptions& options = fabric.options();
   const std::uint32_t members = fabric.ports() / fabric.planes();
   const std::uint32_t first_uplink =
@@ -316,10 +351,7 @@ Wiring wiring_of(const Fabric& fabric) {
         const RnicId rnic = fabric.rnic_end(cable);
         const std::uint32_t port = fabric.port_of(cable);
         const std::uint32_t index = fabric.index_in_segment(fabric.host_of(rnic));
-        found.lower = {fabric.host_name(fabric.host_of(rnic)),
-                       fabric.ports() == 1
-                           ? fmt::format("rnic-{}", fabric.rail_of(rnic))
-                           : fmt::format("rnic-{}/port-{}", fabric.rail_of(rnic), port)};
+        found.lower = rnic_end(fabric, cable);
         found.upper.port = std::to_string(1 + index * members + port % members);
         break;
       }

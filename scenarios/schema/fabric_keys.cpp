@@ -20,7 +20,8 @@ void add_shape(ScenarioTable& table) {
   for (const FabricPreset preset : {FabricPreset::kRailOptimized,
                                     FabricPreset::kRailOnly,
                                     FabricPreset::kHpn,
-                                    FabricPreset::kThreeTier}) {
+                                    FabricPreset::kThreeTier,
+                                    FabricPreset::kGraph}) {
     presets.emplace_back(to_string(preset), preset);
   }
   table.choice(
@@ -30,8 +31,14 @@ void add_shape(ScenarioTable& table) {
             {1, 1000},
             field(&ScenarioDraft::topology_file),
             "A topology file (WIRING.md), relative to this one, whose cables are those of a "
-            "preset: it says what the keys of the shape would. Keys beside it win.")
+            "preset: it says what the keys of the shape would. Keys beside it win. With `preset: "
+            "graph` its cables may be any.")
       .otherwise("none");
+  table.list("fabric.links",
+             {1, 10'000},
+             link_table(),
+             field(&ScenarioDraft::links),
+             "graph: the cables, as in a topology file.");
   table.count("fabric.segments",
               {1, 256},
               fabric(&FabricOptions::segments),

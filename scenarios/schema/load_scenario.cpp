@@ -1,5 +1,6 @@
 #include "scenarios/schema/load_scenario.h"
 
+#include "model/fabric/fabric_graph.h"
 #include "model/fabric/wiring_fit.h"
 #include "scenarios/schema/fault_resolver.h"
 #include "scenarios/schema/scenario_checks.h"
@@ -98,12 +99,19 @@ bool include_topology(YamlNode& root, const std::string& file) {
   const Position at = include->value.at;
   const std::string name = read_text(include->value, kTopologyPath, {1, 1000});
   const std::string resolved = (std::filesystem::path(file).parent_path() / name).string();
-  const auto preset = fit_preset(parse_wiring(read_file(resolved, at, kTopologyPath), resolved));
-  if (!preset) {
+  const std::string text = read_file(resolved, at, kTopologyPath);
+  const Wiring wiring = parse_wiring(text, resolved);
+  const auto source = std::make_shared<const std::string>(resolved);
+  const YamlEntry* preset_key = fabric->value.find("preset");
+  YamlNode included;
+  if (preset_key != nullptr && preset_key->value.text == to_string(FabricPreset::kGraph)) {
+    included = parse_yaml_tree(text, source);
+    std::erase_if(included.entries, [](const YamlEntry& entry) { return entry.key != "links"; });
+  } else if (const auto preset = fit_preset(wiring)) {
+    included = parse_yaml_tree(fabric_keys_text(*preset), source);
+  } else {
     raise(at, kTopologyPath, {"the cables of a preset", in_quotes(name), preset.error().detail});
   }
-  YamlNode included =
-      parse_yaml_tree(fabric_keys_text(*preset), std::make_shared<const std::string>(resolved));
   YamlNode& beside = fabric->value;
   std::erase_if(beside.entries, [](const YamlEntry& entry) { return entry.key == "file"; });
   merge_maps(included, beside);
@@ -120,6 +128,32 @@ void apply_preset(ScenarioDraft& draft, const YamlNode& root) {
       draft.fabric = preset_options(preset);
     }
   }
+}
+
+/// The cables of a graph.
+void apply_links(ScenarioDraft& draft, const YamlNode& root) {
+  if (draft.fabric.preset != FabricPreset::kGraph) {
+    return;
+  }
+  constexpr std::string_view kLinks = "fabric.links";
+  Wiring wiring;
+  for (const LinkItem& link : draft.links) {
+    wiring.cables.push_back(cable_of(link));
+  }
+  auto graph = graph_fabric(wiring);
+  if (!graph) {
+    raise(locate(root, kLinks),
+          kLinks,
+          {"cables that make a network",
+           fmt::format("{} cables", draft.links.size()),
+           graph.error().detail});
+  }
+  draft.fabric.segments = graph->segments;
+  draft.fabric.hosts_per_segment = graph->hosts_per_segment;
+  draft.fabric.spare_hosts_per_segment = 0;
+  draft.fabric.rails = graph->rails;
+  draft.fabric.bond_members = graph->bond_members;
+  draft.fabric.graph = std::move(graph->graph);
 }
 
 /// What a configuration implies for keys that are not in the file.
@@ -148,6 +182,7 @@ Scenario parse_scenario(std::string_view text,
   ScenarioDraft draft;
   apply_preset(draft, root);
   scenario_table().read(root, "", draft);
+  apply_links(draft, root);
   apply_configuration(draft, root);
   check_scenario(draft, root);
   const Fabric fabric(draft.fabric);

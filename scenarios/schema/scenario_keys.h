@@ -4,6 +4,7 @@
 #include "faults/fault_spec.h"
 #include "scenarios/schema/key_table.h"
 #include "scenarios/schema/scenario.h"
+#include "scenarios/schema/wiring_keys.h"
 
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ struct SwitchHashDraft {
 /// A scenario whose faults are still names.
 struct ScenarioDraft : Scenario {
   std::string topology_file;
+  std::vector<LinkItem> links;
   std::vector<SwitchHashDraft> hash_drafts;
   std::string confounders_file;
   std::vector<FaultDraft> fault_drafts;

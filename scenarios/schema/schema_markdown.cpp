@@ -34,7 +34,9 @@ constexpr std::array kSections = {
             "uplink its way is fixed.\n"
             "- `three-tier`: pods of segments with aggregation switches of their own, and core "
             "switches\n  between them; the a-th aggregation switches of all pods share a group of "
-            "core switches."},
+            "core switches.\n"
+            "- `graph`: any cables, given by `fabric.links` or `fabric.file`. Shortest ways with "
+            "ECMP, at most\n  six links long. Names are those of the cables."},
     Section{
         "overlay", "overlay", "Open vSwitch, its offload into the RNICs, and the VXLAN tunnels."},
     Section{"latency", "latency", "What a round trip is made of."},

@@ -2,6 +2,7 @@
 
 #include "scenarios/schema/key_table.h"
 #include "scenarios/schema/source_error.h"
+#include "scenarios/schema/wiring_keys.h"
 #include "scenarios/schema/yaml_prescan.h"
 #include "scenarios/schema/yaml_tree.h"
 
@@ -24,40 +25,11 @@ struct SwitchItem {
   bool routes = true;
 };
 
-struct LinkItem {
-  std::string from;
-  std::string to;
-  std::string name;
-  std::string from_port;
-  std::string to_port;
-  BitsPerSecond rate{0};
-};
-
 struct TopologyFile {
   bool symmetric_hashing = false;
   std::vector<SwitchItem> switches;
   std::vector<LinkItem> links;
 };
-
-KeyTable<LinkItem> link_table() {
-  KeyTable<LinkItem> links;
-  links.text("from", kName, field(&LinkItem::from), "Lower end: a port of a host, or a switch.")
-      .required();
-  links.text("to", kName, field(&LinkItem::to), "Upper end.").required();
-  links.text("name", {0, 400}, field(&LinkItem::name), "What reports call the link.")
-      .otherwise("link(from, to)");
-  links.text("from_port", {0, 200}, field(&LinkItem::from_port), "Port of the lower end.")
-      .otherwise("not known");
-  links.text("to_port", {0, 200}, field(&LinkItem::to_port), "Port of the upper end.")
-      .otherwise("not known");
-  links
-      .rate("rate",
-            {BitsPerSecond(0), BitsPerSecond(3'200'000'000'000)},
-            field(&LinkItem::rate),
-            "Data rate.")
-      .otherwise("not known");
-  return links;
-}
 
 KeyTable<TopologyFile> topology_table() {
   KeyTable<SwitchItem> switches;
@@ -85,15 +57,6 @@ KeyTable<TopologyFile> topology_table() {
   table.list("links", {1, 100'000}, link_table(), field(&TopologyFile::links), "The cables.")
       .required();
   return table;
-}
-
-/// "host/rnic-0" is port rnic-0 of the host.
-WiringEnd end_of(const std::string& name, const std::string& port) {
-  const std::size_t slash = name.find('/');
-  if (slash == std::string::npos) {
-    return {name, port};
-  }
-  return {name.substr(0, slash), name.substr(slash + 1)};
 }
 
 struct NameItem {
@@ -148,8 +111,7 @@ Wiring parse_wiring(std::string_view text, const std::string& file) {
     if (!switches.empty() && switches.count(link.to) == 0 && link.to.find('/') == link.to.npos) {
       complain({"a switch of the list", in_quotes(link.to), "add it to switches"});
     }
-    wiring.cables.push_back(
-        {end_of(link.from, link.from_port), end_of(link.to, link.to_port), link.rate});
+    wiring.cables.push_back(cable_of(link));
   }
   return wiring;
 }

@@ -101,6 +101,23 @@ TEST(WiringFile, IsAFabricForScenarios) {
       << "the text of a run stands alone";
 }
 
+TEST(WiringFile, IsAGraphIfAskedTo) {
+  std::string text(kScenario);
+  text.replace(text.find("two_segments.yaml"), 17, "odd_graph.yaml, preset: graph");
+  text.replace(text.find("gpus: 8"), 7, "gpus: 6");
+  text.replace(text.find("pp: 2, dp: 2"), 12, "pp: 3, dp: 1");
+  text += "faults:\n  - {name: x, kind: crc-error, on: \"link(leaf1, spine-y)\", at: 1min}\n";
+  const Scenario scenario =
+      parse_scenario(text, std::string(BONESCAN_SOURCE_DIR) + "/scenarios/imported.yaml");
+  const Fabric fabric(scenario.fabric);
+  EXPECT_EQ(fabric.host_count(), 3u);
+  EXPECT_EQ(fabric.switch_count(), 5u);
+  EXPECT_EQ(fabric.tor_count(), 3u);
+  EXPECT_EQ(fabric.cable_name(scenario.faults[0].on.cable()), "link(leaf1, spine-y)");
+  EXPECT_EQ(parse_scenario(scenario.text, "elsewhere.yaml").fabric.graph, scenario.fabric.graph)
+      << "the text of a run stands alone";
+}
+
 TEST(WiringFile, MustFitAPresetToBeAFabric) {
   std::string text(kScenario);
   text.replace(text.find("two_segments"), 12, "swapped_rails");

@@ -48,7 +48,7 @@ TEST_F(ExitCodes, AreZeroForHelpAndVersion) {
   expect(0, "check", {"--help"});
   expect(0, "bonescan 0.", {"--version"});
   for (const char* command :
-       {"check", "run", "replay", "score", "compare", "export", "explain", "report"}) {
+       {"check", "run", "replay", "score", "compare", "export", "explain", "report", "topology"}) {
     expect(0, "Usage: bonescan ", {command, "--help"});
   }
 }
