@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,6 +29,14 @@ std::set<std::string> nodes_with_ports(const Wiring& wiring) {
     }
   }
   return nodes;
+}
+
+/// Port 9 before port 10.
+bool comes_first(const WiringEnd& a, const WiringEnd& b) {
+  if (a.node != b.node) {
+    return a.node < b.node;
+  }
+  return a.port.size() != b.port.size() ? a.port.size() < b.port.size() : a.port < b.port;
 }
 
 /// Leaves out the ports of nodes of which the other side names none.
@@ -166,7 +175,7 @@ class Comparison final {
       std::swap(s.b, s.y);
     }
     if (s.x.node != s.y.node || s.x.port.empty() || s.y.port.empty()) {
-      if (s.x > s.y) {
+      if (comes_first(s.y, s.x)) {
         std::swap(s.x, s.y);
         std::swap(s.a, s.b);
       }
@@ -181,7 +190,7 @@ class Comparison final {
           {s.x, s.y});
       return;
     }
-    if (s.x > s.y) {
+    if (comes_first(s.y, s.x)) {
       std::swap(s.x, s.y);
       std::swap(s.a, s.b);
     }
