@@ -80,7 +80,8 @@ Rules:
 | component | `host-S.H`, `host-S.H/rnic-R`, `host-S.H/ovs`, `host-S.H/agent`, `tor-S.R`, )"
     R"(`agg-A`, `link(host-S.H/rnic-R, tor-S.R)`, `link(tor-S.R, agg-A)`; S segment, H host, )"
     R"(R rail, A aggregation switch, all from 0; a `link(...)` stands in quotes within `{ }`. )"
-    R"(With two planes `tor-S.R.P`; with groups of aggregation switches (all presets but the first) )"
+    R"(With two planes `tor-S.R.P`; with groups of aggregation switches (all presets but the )"
+    R"(first) )"
     R"(`agg-G.A`, G rail, plane or pod; with several ports `host-S.H/rnic-R/port-P`; with core )"
     R"(switches `core-C` and `link(agg-G.A, core-C)` |
 )";

@@ -27,8 +27,8 @@ int check_topology(const TopologyArguments& arguments) {
 
 void add_topology_command(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<TopologyArguments>();
-  CLI::App* command = app.add_subcommand(
-      "topology", "Check the wiring of a network, or the devices of a host, against a blueprint");
+  CLI::App* command =
+      app.add_subcommand("topology", "Check cables, or the devices of a host, against a blueprint");
   command->add_option("FILE", arguments->files, "What was found; several are read as one");
   command
       ->add_option("--blueprint",
