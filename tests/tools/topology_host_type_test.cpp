@@ -109,7 +109,7 @@ TEST(HostType, SaysWhatItDoesNotUnderstand) {
   };
   const std::vector<Case> cases = {
       {"", "host.xml:"},
-      {"<system>\n<cpu>\n</system>", "host.xml:3: expected XML"},
+      {"<system>\n<cpu>\n</system>", "host.xml:2: expected XML"},
       {"<host/>", "host.xml:1: expected <system>"},
       {"<system>\n<gpu/></system>", "host.xml:2: expected a gpu with a number as dev"},
       {"<system>\n\n<net name=\"a\" guid=\"0x1\"/></system>", "host.xml:3: expected a net with"},
