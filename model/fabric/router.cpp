@@ -27,6 +27,29 @@ std::uint32_t choose_member(std::uint64_t flow,
   return 0;
 }
 
+/// Fabric::path() of one port and one group: half of the cost of a visit is its two ways, so they
+/// are written down whole.
+template <class Choose>
+inline LinkPath two_tier_path(const Fabric& fabric,
+                              RnicId source,
+                              RnicId target,
+                              const Choose& aggregation_for) {
+  const SwitchId from = fabric.tor_of(source);
+  const SwitchId to = fabric.tor_of(target);
+  // CORRECTNESS: access cables of port 0 share their index with their RNIC.
+  const LinkId first = Fabric::up(CableId(source.index()));
+  const LinkId last = Fabric::down(CableId(target.index()));
+  if (from == to) {
+    return {{first, last}, 2};
+  }
+  const std::uint32_t aggregation = aggregation_for(from, to);
+  return {{first,
+           Fabric::up(fabric.fabric_cable(from, aggregation)),
+           Fabric::down(fabric.fabric_cable(to, aggregation)),
+           last},
+          4};
+}
+
 }  // namespace
 
 Router::Router(const Fabric& fabric, const LinkTable& links, std::uint64_t seed)
@@ -51,6 +74,11 @@ Router::Router(const Fabric& fabric, const LinkTable& links, std::uint64_t seed)
 LinkPath Router::path(RnicId source, RnicId target, std::uint64_t flow) const {
   if (graph_) [[unlikely]] {
     return graph_path(source, target, flow);
+  }
+  if (fabric_->group_count() == 1 && fabric_->ports() == 1) [[likely]] {
+    return two_tier_path(*fabric_, source, target, [&](SwitchId from, SwitchId to) {
+      return aggregation_for(from, to, flow);
+    });
   }
   return fabric_->path(source, target, choose(source, target, flow));
 }
