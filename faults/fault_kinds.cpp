@@ -36,8 +36,7 @@ Expected<std::vector<EffectSpec>> rnic_port_flapping(const KindParameters& param
   if (parameters.down <= Duration::zero() || parameters.up <= Duration::zero()) {
     return misfit("rnic-port-flapping needs a positive time down and a positive time up");
   }
-  // CORRECTNESS: an access cable shares its index with its RNIC (invariant 3 of Fabric).
-  EffectSpec flap = effect(EffectKind::kPortFlap, {RefKind::kCable, parameters.on.index});
+  EffectSpec flap = effect(EffectKind::kPortFlap, parameters.on);
   flap.down = parameters.down;
   flap.up = parameters.up;
   return std::vector{flap};
@@ -83,16 +82,19 @@ const std::vector<Preset>& presets() {
   static const std::vector<Preset> kRows = {
       {{.name = "crc-error",
         .on = RefKind::kCable,
+        .or_port = true,
         .keys = "direction loss",
         .meaning = "A bad transceiver or fibre corrupts a share of the packets of a link."},
        crc_error},
       {{.name = "switch-port-down",
         .on = RefKind::kCable,
+        .or_port = true,
         .keys = "",
         .meaning = "A switch port is dead: nothing passes its cable, in neither direction."},
        switch_port_down},
       {{.name = "rnic-port-flapping",
         .on = RefKind::kRnic,
+        .or_port = true,
         .keys = "down up",
         .meaning = "The port of an RNIC goes down and comes back, again and again."},
        rnic_port_flapping},
@@ -138,7 +140,8 @@ Expected<std::vector<EffectSpec>> effects_of_kind(std::string_view kind,
   if (preset == presets().end()) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no fault kind '{}'", kind));
   }
-  if (parameters.on.kind != preset->info.on) {
+  const bool is_port = preset->info.or_port && parameters.on.kind == RefKind::kPort;
+  if (parameters.on.kind != preset->info.on && !is_port) {
     return misfit(fmt::format("{} cannot be put on this kind of component", kind));
   }
   return preset->effects(parameters);

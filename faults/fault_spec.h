@@ -26,6 +26,7 @@ enum class EffectKind : std::uint8_t {
   kOffloadRemove,   ///< offload.remove: eswitch entries vanish, software megaflows stay
   kCountersFreeze,  ///< counters.freeze: the RNIC stops refreshing its flow counters
   kProcessStop,     ///< process.stop: an agent or ovs-vswitchd stops
+  kLinkBer,         ///< link.ber: bit errors, of which FEC and link-level retry leave something
 };
 
 /// Directions of a cable, seen from its first-named end.
@@ -63,6 +64,7 @@ struct EffectSpec {
   EffectDirection direction = EffectDirection::kBoth;
   PacketSelector packets;
   double ratio = 0.0;  ///< link.loss, in [0, 1]
+  double ber = 0.0;    ///< link.ber: before FEC, in [0, 0.5]
   Duration delay{};    ///< link.delay
   Duration down{};     ///< port.flap: time down per cycle
   Duration up{};       ///< port.flap: time up per cycle
@@ -95,6 +97,7 @@ struct KindParameters {
 struct FaultKindInfo {
   std::string_view name;
   RefKind on;                ///< the kind of component that `on:` must name
+  bool or_port = false;      ///< ... or a port of an RNIC
   std::string_view keys;     ///< blank-separated optional keys, for the loader and SCHEMA.md
   std::string_view meaning;  ///< one line
 };

@@ -22,27 +22,40 @@ std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
       rnics.push_back(fabric.rnic(host, rail));
     }
   };
-  const auto add_tor = [&](SwitchId tor) {
+  const auto add_tors = [&](const auto& wanted) {
     for (std::uint32_t r = 0; r < fabric.rnic_count(); ++r) {
-      if (fabric.tor_of(RnicId(r)) == tor) {
-        rnics.emplace_back(r);
+      for (std::uint32_t port = 0; port < fabric.planes(); ++port) {
+        if (wanted(fabric.tor_of(RnicId(r), port))) {
+          rnics.emplace_back(r);
+          break;
+        }
       }
     }
+  };
+  const auto below = [&](SwitchId upper) {
+    add_tors([&](SwitchId tor) {
+      return tor == upper ||
+             (!fabric.is_tor(upper) && fabric.group_of(tor) == fabric.group_of(upper));
+    });
   };
   switch (on.kind) {
     case RefKind::kRnic:
       rnics.push_back(on.rnic());
       break;
+    case RefKind::kPort:
     case RefKind::kCable:
       if (fabric.is_access(on.cable())) {
-        rnics.emplace_back(on.index);
+        rnics.push_back(fabric.rnic_end(on.cable()));
+      } else if (fabric.is_graph()) {
+        // A ToR may be on the way between two others.
+        add_tors([](SwitchId) { return true; });
       } else {
-        add_tor(fabric.tor_end(on.cable()));
+        below(fabric.lower_switch(on.cable()));
       }
       break;
     case RefKind::kSwitch:
       if (fabric.is_tor(on.switch_id())) {
-        add_tor(on.switch_id());
+        below(on.switch_id());
       }
       break;
     case RefKind::kHost:
@@ -105,11 +118,17 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
   switch (first.kind) {
     case EffectKind::kLinkLoss:
     case EffectKind::kLinkDelay:
+    case EffectKind::kLinkBer:
     case EffectKind::kPortDown:
     case EffectKind::kPortFlap:
       record.layer = TruthLayer::kUnderlay;
       // A port of an RNIC is its access cable: no probe tells them apart.
-      record.component = {RefKind::kCable, first.on.index};
+      if (first.on.kind == RefKind::kPort) {
+        record.component = {RefKind::kCable, first.on.index};
+      } else if (first.on.kind == RefKind::kRnic && world_->fabric().ports() == 1) {
+        record.component = {RefKind::kCable,
+                            world_->fabric().access_cable(first.on.rnic()).index()};
+      }
       break;
     case EffectKind::kRuleRemove:
     case EffectKind::kRuleAlter: {

@@ -80,8 +80,10 @@ void Injector::schedule(const ConfounderOptions& confounders, Duration duration)
       static_cast<std::uint32_t>(std::lround(confounders.congestion_per_minute * minutes));
   for (std::uint32_t i = 0; i < count; ++i) {
     const PhiloxCounter bits = bursts.block(i);
-    const SwitchId tor(bits[0] % fabric.tor_count());
-    const CableId cable = fabric.fabric_cable(tor, bits[1] % fabric.options().aggregation_switches);
+    const CableId cable =
+        fabric.is_graph() ? fabric.trunk(bits[0] % fabric.trunk_count())
+                          : fabric.fabric_cable(SwitchId(bits[0] % fabric.tor_count()),
+                                                bits[1] % fabric.options().aggregation_switches);
     congestions_.push_back({.link = bits[2] % 2 == 0 ? Fabric::up(cable) : Fabric::down(cable),
                             .queue_mean = confounders.congestion_queue,
                             .length = confounders.congestion_length,

@@ -8,21 +8,16 @@ namespace bonescan {
 namespace {
 
 LinkPath one_way(const World& world, RnicId source, RnicId target, std::uint16_t port) {
-  const Fabric& fabric = world.fabric();
-  const SwitchId from = fabric.tor_of(source);
-  const SwitchId to = fabric.tor_of(target);
-  std::uint32_t aggregation = 0;
-  if (from != to) {
-    aggregation = world.links().aggregation_for(
-        from, to, flow_hash(source.index(), target.index(), port), world.ecmp_salt(from));
-  }
-  return fabric.path(source, target, aggregation);
+  return world.router().path(source, target, flow_hash(source.index(), target.index(), port));
 }
 
 LinkConditions conditions(const World& world,
                           const LinkPath& links,
                           const ProbeSpec& spec,
                           bool answer) {
+  if (links.count == 0) [[unlikely]] {
+    return {.pass_ratio = 0.0};
+  }
   const RnicId source = answer ? spec.target : spec.source;
   const RnicId target = answer ? spec.source : spec.target;
   LinkConditions met;
@@ -288,7 +283,8 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
 PathCondition healthy_condition(const World& world, const ProbeSpec& spec) {
   const LinkPath request = one_way(world, spec.source, spec.target, spec.source_port);
   const LinkPath answer = one_way(world, spec.target, spec.source, spec.source_port);
-  return {.loss_ratio = world.latency().options().base_loss_ratio,
+  const bool connected = world.fabric().connected(spec.source, spec.target);
+  return {.loss_ratio = connected ? world.latency().options().base_loss_ratio : 1.0,
           .rtt_ns = static_cast<double>(world.latency().base_rtt(request, answer).count())};
 }
 

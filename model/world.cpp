@@ -36,13 +36,13 @@ World::World(const WorldOptions& options, Engine& engine)
       engine_(&engine),
       fabric_(options.fabric),
       links_(fabric_),
+      router_(fabric_, links_, options.seed),
       open_flow_(fabric_),
       latency_(options.latency),
       ready_(fabric_.host_count()),
       agent_stops_(fabric_.host_count()),
       vswitchd_stops_(fabric_.host_count()),
-      counter_freezes_(fabric_.rnic_count()),
-      ecmp_salts_(fabric_.switch_count()) {
+      counter_freezes_(fabric_.rnic_count()) {
   for (std::uint32_t h = 0; h < fabric_.host_count(); ++h) {
     sweeps_.push_back(
         drawn_clock(options.seed,
@@ -54,16 +54,15 @@ World::World(const WorldOptions& options, Engine& engine)
     refreshes_.push_back(
         drawn_clock(options.seed, Purpose::kCounterPhase, r, options.overlay.counter_refresh));
   }
-  for (std::uint32_t s = 0; s < fabric_.switch_count(); ++s) {
-    ecmp_salts_[SwitchId(s)] = RngStream(options.seed, Purpose::kEcmpSalt, s).at(0);
-  }
   place_jobs();
 }
 
 void World::place_jobs() {
   std::vector<HostId> free_hosts;
   for (std::uint32_t h = 0; h < fabric_.host_count(); ++h) {
-    free_hosts.emplace_back(h);
+    if (!fabric_.is_spare(HostId(h))) {
+      free_hosts.emplace_back(h);
+    }
   }
   for (std::uint32_t j = 0; j < options_.jobs.size(); ++j) {
     const JobId id(j);
@@ -178,25 +177,47 @@ void World::lose_offloads(RnicId rnic) {
 
 void World::set_port_down(CableId cable) {
   links_.set_port_down(cable);
-  if (!fabric_.is_access(cable)) {
-    engine_->schedule(engine_->now() + options_.fabric.convergence,
-                      EventPriority::kState,
-                      action<&World::converge>(*this, cable.index()));
-  }
+  schedule_convergence(cable);
 }
 
 void World::set_port_up(CableId cable) {
   links_.set_port_up(cable);
-  if (!fabric_.is_access(cable)) {
-    engine_->schedule(engine_->now() + options_.fabric.convergence,
-                      EventPriority::kState,
-                      action<&World::converge>(*this, cable.index()));
-  }
+  schedule_convergence(cable);
 }
 
-void World::converge(std::uint64_t cable) {
-  const CableId id(static_cast<std::uint32_t>(cable));
-  links_.set_excluded(id, !links_.up(id));
+void World::set_one_way_down(LinkId link) {
+  links_.set_one_way_down(link);
+  schedule_convergence(Fabric::cable_of(link));
+}
+
+void World::set_one_way_up(LinkId link) {
+  links_.set_one_way_up(link);
+  schedule_convergence(Fabric::cable_of(link));
+}
+
+void World::schedule_convergence(CableId cable) {
+  const FabricOptions& options = options_.fabric;
+  Duration up_after = options.convergence;
+  Duration down_after = options.convergence;
+  if (fabric_.is_access(cable)) {
+    if (fabric_.ports() == 1) {
+      return;  // There is nowhere else to go.
+    }
+    up_after = options.bond_failover;
+    down_after = options.route_withdrawal;
+  }
+  const Time now = engine_->now();
+  engine_->schedule(now + up_after,
+                    EventPriority::kState,
+                    action<&World::converge>(*this, Fabric::up(cable).index()));
+  engine_->schedule(now + down_after,
+                    EventPriority::kState,
+                    action<&World::converge>(*this, Fabric::down(cable).index()));
+}
+
+void World::converge(std::uint64_t link) {
+  const LinkId id(static_cast<std::uint32_t>(link));
+  links_.set_excluded(id, links_.sender_sees_down(id));
 }
 
 void World::change_rule(const RuleKey& rule, RuleState state) {

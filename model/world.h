@@ -9,6 +9,7 @@
 
 #include "model/fabric/fabric.h"
 #include "model/fabric/link_table.h"
+#include "model/fabric/router.h"
 #include "model/host/container.h"
 #include "model/latency/latency_model.h"
 #include "model/overlay/flow_store.h"
@@ -80,7 +81,9 @@ class World final {
 
   bool vswitchd_running(HostId host) const { return !sweeps_[host].stopped(); }
 
-  std::uint64_t ecmp_salt(SwitchId id) const { return ecmp_salts_[id]; }
+  Router& router() { return router_; }
+
+  const Router& router() const { return router_; }
 
   FlowClocks clocks(RnicId rnic) const {
     return {sweeps_[fabric_.host_of(rnic)], refreshes_[rnic], options_.overlay};
@@ -94,8 +97,12 @@ class World final {
   void freeze_counters(RnicId rnic);
   void thaw_counters(RnicId rnic);
   void lose_offloads(RnicId rnic);
+  /// Nothing passes a cable, and both ends see it: those who send over it avoid it, a while later.
   void set_port_down(CableId cable);
   void set_port_up(CableId cable);
+  /// One direction is dead, and its sender ignores the fault that the other end signals.
+  void set_one_way_down(LinkId link);
+  void set_one_way_up(LinkId link);
   void change_rule(const RuleKey& rule, RuleState state);
 
   /// Brings the four megaflows of a quad to `now`: the job's traffic, then idleness.
@@ -104,7 +111,8 @@ class World final {
  private:
   void place_jobs();
   void container_step(std::uint64_t index);
-  void converge(std::uint64_t cable);
+  void schedule_convergence(CableId cable);
+  void converge(std::uint64_t link);
   void settle_flows(RnicId rnic);
   void rearm_flows(RnicId rnic);
   /// Stops or resumes a clock of `count` RNICs, keeping their megaflows' cached moments true.
@@ -115,6 +123,7 @@ class World final {
   Engine* engine_;
   Fabric fabric_;
   LinkTable links_;
+  Router router_;
   OpenFlow open_flow_;
   LatencyModel latency_;
   FlowStore flows_;
@@ -127,7 +136,6 @@ class World final {
   IdVector<RnicId, std::uint16_t> counter_freezes_;
   IdVector<HostId, PeriodicClock> sweeps_;
   IdVector<RnicId, PeriodicClock> refreshes_;
-  IdVector<SwitchId, std::uint64_t> ecmp_salts_;
 };
 
 }  // namespace bonescan

@@ -22,6 +22,8 @@ run_packages=(
   libibverbs-dev ibverbs-providers
   # scenarios, reports, command line
   libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
+  # the XML in which NCCL writes down a host
+  libtinyxml2-dev
 )
 
 dev_packages=(

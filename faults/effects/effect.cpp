@@ -9,6 +9,7 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
   switch (spec.kind) {
     case EffectKind::kLinkLoss:
     case EffectKind::kLinkDelay:
+    case EffectKind::kLinkBer:
       return make_link_effect(spec);
     case EffectKind::kPortDown:
     case EffectKind::kPortFlap:
@@ -47,6 +48,8 @@ std::string_view effect_name(EffectKind kind) {
       return "counters.freeze";
     case EffectKind::kProcessStop:
       return "process.stop";
+    case EffectKind::kLinkBer:
+      return "link.ber";
   }
   return "unknown";
 }

@@ -1,10 +1,16 @@
-// The hash by which a ToR spreads flows over its uplinks.
+// The hashes by which switches spread flows over their uplinks, and hosts over their ports.
 //
-// Each switch mixes the outer five-tuple with a salt of its own, so a flow and its answer take
-// independent paths.  @source ours: no vendor publishes its function; uniformity and independence
-// are what matters here, and a test checks both.
+// By default each switch mixes the outer five-tuple with a salt of its own, so a flow and its
+// answer take independent paths.  @source ours: no vendor publishes its function; uniformity and
+// independence are what matters here, and a test checks both.  Two other algorithms are for studies
+// of polarization: with one salt everywhere, or with a CRC (which is linear, so that a seed only
+// permutes the members), a switch sees flows that the one before it has already sorted by the same
+// bits, and leaves most of its uplinks idle.
 #pragma once
 
+#include "model/fabric/fabric_options.h"
+
+#include <array>
 #include <cstdint>
 
 namespace bonescan {
@@ -24,6 +30,50 @@ constexpr std::uint64_t flow_hash(std::uint32_t source, std::uint32_t target, st
 /// Member 0..count-1 of an ECMP group.  REQUIRES: count > 0.
 constexpr std::uint32_t ecmp_member(std::uint64_t flow, std::uint64_t salt, std::uint32_t count) {
   return static_cast<std::uint32_t>((mix64(flow ^ salt) >> 32) * count >> 32);
+}
+
+/// How one switch hashes.
+struct SwitchHash {
+  std::uint64_t salt = 0;
+  HashAlgorithm algorithm = HashAlgorithm::kMix;
+
+  constexpr bool operator==(const SwitchHash&) const = default;
+};
+
+/// Castagnoli's polynomial, reflected.
+constexpr std::array<std::uint32_t, 256> kCrc32cTable = [] {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t value = byte;
+    for (int bit = 0; bit < 8; ++bit) {
+      value = value & 1u ? value >> 1 ^ 0x82F63B78u : value >> 1;
+    }
+    table[byte] = value;
+  }
+  return table;
+}();
+
+/// CRC-32C of the eight bytes of `value`, lowest first.
+constexpr std::uint32_t crc32c(std::uint64_t value) {
+  std::uint32_t crc = 0xFFFFFFFFu;
+  for (int byte = 0; byte < 8; ++byte) {
+    crc = crc >> 8 ^ kCrc32cTable[(crc ^ value >> (8 * byte)) & 0xFFu];
+  }
+  return ~crc;
+}
+
+/// Member 0..count-1 of an ECMP group of that switch.  REQUIRES: count > 0.
+constexpr std::uint32_t ecmp_member(std::uint64_t flow,
+                                    const SwitchHash& hash,
+                                    std::uint32_t count) {
+  if (hash.algorithm == HashAlgorithm::kMix) [[likely]] {
+    return ecmp_member(flow, hash.salt, count);
+  }
+  if (hash.algorithm == HashAlgorithm::kSameSalt) {
+    return ecmp_member(flow, std::uint64_t{0}, count);
+  }
+  const std::uint64_t crc = crc32c(flow) ^ static_cast<std::uint32_t>(hash.salt);
+  return static_cast<std::uint32_t>(crc * count >> 32);
 }
 
 }  // namespace bonescan

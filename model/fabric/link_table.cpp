@@ -2,6 +2,9 @@
 
 #include "model/fabric/ecmp_hash.h"
 #include "sim/base/check.h"
+#include "sim/base/fingerprint.h"
+
+#include <bit>
 
 namespace bonescan {
 namespace {
@@ -21,10 +24,11 @@ bool matches(const PacketFilter& filter, const PacketView& packet) {
 }  // namespace
 
 LinkTable::LinkTable(const Fabric& fabric)
-    : fabric_(&fabric),
-      columns_(fabric.link_count()),
+    : columns_(fabric.link_count()),
       down_count_(fabric.cable_count()),
-      excluded_(fabric.cable_count()) {}
+      one_way_down_(fabric.link_count()),
+      excluded_(fabric.link_count()),
+      capacity_ratios_(fabric.link_count(), 1.0) {}
 
 ImpairmentId LinkTable::add(LinkId link, const LinkImpairment& impairment) {
   const ImpairmentId id = active_.push_back({link, impairment, true});
@@ -51,39 +55,27 @@ void LinkTable::set_port_up(CableId cable) {
   recompute(Fabric::down(cable));
 }
 
-void LinkTable::set_excluded(CableId cable, bool excluded) {
-  const std::uint8_t value = excluded ? 1 : 0;
-  excluded_count_ += value;
-  excluded_count_ -= excluded_[cable];
-  excluded_[cable] = value;
+void LinkTable::set_one_way_down(LinkId link) {
+  ++one_way_down_[link];
+  recompute(link);
 }
 
-std::uint32_t LinkTable::aggregation_for(SwitchId from,
-                                         SwitchId to,
-                                         std::uint64_t flow,
-                                         std::uint64_t salt) const {
-  const std::uint32_t count = fabric_->options().aggregation_switches;
-  if (excluded_count_ == 0) {
-    return ecmp_member(flow, salt, count);
-  }
-  const auto usable = [&](std::uint32_t a) {
-    return excluded_[fabric_->fabric_cable(from, a)] == 0 &&
-           excluded_[fabric_->fabric_cable(to, a)] == 0;
-  };
-  std::uint32_t usable_count = 0;
-  for (std::uint32_t a = 0; a < count; ++a) {
-    usable_count += usable(a) ? 1 : 0;
-  }
-  if (usable_count == 0 || usable_count == count) {
-    return ecmp_member(flow, salt, count);
-  }
-  std::uint32_t member = ecmp_member(flow, salt, usable_count);
-  for (std::uint32_t a = 0; a < count; ++a) {
-    if (usable(a) && member-- == 0) {
-      return a;
-    }
-  }
-  return 0;
+void LinkTable::set_one_way_up(LinkId link) {
+  BONESCAN_CHECK(one_way_down_[link] > 0);
+  --one_way_down_[link];
+  recompute(link);
+}
+
+void LinkTable::set_excluded(LinkId link, bool excluded) {
+  const std::uint8_t value = excluded ? 1 : 0;
+  excluded_count_ += value;
+  excluded_count_ -= excluded_[link];
+  excluded_[link] = value;
+}
+
+void LinkTable::set_excluded(CableId cable, bool excluded) {
+  set_excluded(Fabric::up(cable), excluded);
+  set_excluded(Fabric::down(cable), excluded);
 }
 
 void LinkTable::accumulate(std::span<const LinkId> links,
@@ -109,11 +101,13 @@ void LinkTable::accumulate(std::span<const LinkId> links,
 
 void LinkTable::recompute(LinkId link) {
   Column column;
-  column.pass_ratio = up(Fabric::cable_of(link)) ? 1.0 : 0.0;
+  column.pass_ratio = passes(link) ? 1.0 : 0.0;
+  double capacity_ratio = 1.0;
   for (const Active& active : active_) {
     if (!active.alive || active.link != link) {
       continue;
     }
+    capacity_ratio *= active.impairment.capacity_ratio;
     if (!active.impairment.packets.all()) {
       column.selective = true;
       continue;
@@ -123,6 +117,21 @@ void LinkTable::recompute(LinkId link) {
     column.queue_mean_ns += static_cast<double>(active.impairment.queue_mean.count());
   }
   columns_[link] = column;
+  capacity_ratios_[link] = capacity_ratio;
+}
+
+std::uint64_t LinkTable::fingerprint() const {
+  Fingerprint print;
+  for (std::uint32_t l = 0; l < columns_.size(); ++l) {
+    const LinkId link(l);
+    const Column& column = columns_[link];
+    print.add(std::bit_cast<std::uint64_t>(column.pass_ratio));
+    print.add(static_cast<std::uint64_t>(column.delay.count()));
+    print.add(std::bit_cast<std::uint64_t>(column.queue_mean_ns));
+    print.add(std::bit_cast<std::uint64_t>(capacity_ratios_[link]));
+    print.add(std::uint64_t{column.selective} << 1 | excluded_[link]);
+  }
+  return print.value();
 }
 
 }  // namespace bonescan

@@ -1,4 +1,7 @@
-// The state of every directed link: what it loses, delays and queues.
+// The state of every directed link: what it loses, delays and queues, and whether it is used.
+//
+// A link is excluded when whoever sends over it has learned to avoid it; until then packets go
+// there and die.  Who learns what, and when, is the world's business (World::set_port_down).
 //
 // Effects are a list; the columns that probes read are recomputed from the whole list at each
 // change, so removing an effect restores the exact state from before it.
@@ -32,6 +35,7 @@ struct LinkImpairment {
   Duration delay{};
   Duration queue_mean{};  ///< mean of an exponential extra wait
   PacketFilter packets;
+  double capacity_ratio = 1.0;  ///< of the link's rate that is left, whatever the packets
 };
 
 using ImpairmentId = StrongId<struct ImpairmentTag>;
@@ -63,19 +67,42 @@ class LinkTable final {
 
   bool up(CableId cable) const { return down_count_[cable] == 0; }
 
-  /// Takes a fabric cable out of (or back into) the ECMP groups of both ends.
+  /// One direction of a cable is dead and its sender does not notice: the other direction still
+  /// passes.  Nested.
+  void set_one_way_down(LinkId link);
+  void set_one_way_up(LinkId link);
+
+  bool passes(LinkId link) const {
+    return down_count_[Fabric::cable_of(link)] == 0 && one_way_down_[link] == 0;
+  }
+
+  /// Does the end that sends over `link` see that the cable is broken?  It sees a dead port, and it
+  /// sees that nothing arrives from the other end; that its own light goes nowhere it is not told.
+  bool sender_sees_down(LinkId link) const {
+    const CableId cable = Fabric::cable_of(link);
+    return down_count_[cable] > 0 ||
+           one_way_down_[Fabric::is_up(link) ? Fabric::down(cable) : Fabric::up(cable)] > 0;
+  }
+
+  /// Takes a directed link out of (or back into) the groups that packets are spread over.
+  void set_excluded(LinkId link, bool excluded);
+  /// Both directions.
   void set_excluded(CableId cable, bool excluded);
 
-  /// Which aggregation switch the flow takes between two ToRs.
-  std::uint32_t aggregation_for(SwitchId from,
-                                SwitchId to,
-                                std::uint64_t flow,
-                                std::uint64_t salt) const;
+  bool excluded(LinkId link) const { return excluded_[link] != 0; }
+
+  bool any_excluded() const { return excluded_count_ > 0; }
+
+  /// Share of the link's rate that is left.
+  double capacity_ratio(LinkId link) const { return capacity_ratios_[link]; }
 
   /// Adds what `packet` meets on `links` to `conditions`.
   void accumulate(std::span<const LinkId> links,
                   const PacketView& packet,
                   LinkConditions& conditions) const;
+
+  /// Of everything that packets can see.
+  std::uint64_t fingerprint() const;
 
  private:
   struct Active {
@@ -93,10 +120,11 @@ class LinkTable final {
 
   void recompute(LinkId link);
 
-  const Fabric* fabric_;
   IdVector<LinkId, Column> columns_;
   IdVector<CableId, std::uint16_t> down_count_;
-  IdVector<CableId, std::uint8_t> excluded_;
+  IdVector<LinkId, std::uint8_t> one_way_down_;
+  IdVector<LinkId, std::uint8_t> excluded_;
+  IdVector<LinkId, double> capacity_ratios_;
   std::uint32_t excluded_count_ = 0;
   IdVector<ImpairmentId, Active> active_;
 };

@@ -2,6 +2,7 @@
 
 #include "sim/base/distributions.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace bonescan {
@@ -22,7 +23,7 @@ LatencyModel::LatencyModel(const LatencyModelOptions& options)
 Duration LatencyModel::base_rtt(const LinkPath& request, const LinkPath& answer) const {
   const auto one_way = [&](const LinkPath& path) {
     return 2 * options_.access_link +
-           static_cast<std::int64_t>(path.count - 2) * options_.fabric_link;
+           static_cast<std::int64_t>(std::max(path.count, 2u) - 2) * options_.fabric_link;
   };
   return options_.endpoints + one_way(request) + one_way(answer);
 }

@@ -79,7 +79,7 @@ std::string overlay_address(const Fabric& fabric, RnicId rnic) {
   const HostId host = fabric.host_of(rnic);
   return fmt::format("10.{}.{}.{}",
                      fabric.segment_of(host),
-                     host.index() % fabric.options().hosts_per_segment,
+                     fabric.index_in_segment(host),
                      fabric.rail_of(rnic) + 1);
 }
 
@@ -88,7 +88,7 @@ std::string underlay_address(const Fabric& fabric, RnicId rnic) {
   return fmt::format("172.{}.{}.{}",
                      16 + fabric.rail_of(rnic),
                      fabric.segment_of(host),
-                     host.index() % fabric.options().hosts_per_segment + 1);
+                     fabric.index_in_segment(host) + 1);
 }
 
 }  // namespace bonescan

@@ -9,20 +9,26 @@ const std::vector<EffectInfo>& effect_infos() {
   static const std::vector<EffectInfo> kInfos = {
       {"link.loss",
        EffectKind::kLinkLoss,
-       {RefKind::kCable},
+       {RefKind::kCable, RefKind::kPort},
        "ratio",
        kSelectors,
        "A share of the packets is corrupted and dropped."},
       {"link.delay",
        EffectKind::kLinkDelay,
-       {RefKind::kCable},
+       {RefKind::kCable, RefKind::kPort},
        "delay",
        kSelectors,
        "Packets take longer."},
-      {"port.down", EffectKind::kPortDown, {RefKind::kCable}, "", "", "Nothing passes, both ways."},
+      {"port.down",
+       EffectKind::kPortDown,
+       {RefKind::kCable, RefKind::kPort},
+       "",
+       "direction",
+       "Nothing passes, both ways, and both ends see it. With `direction: up` or `down` only that "
+       "way is dead and its sender does not notice."},
       {"port.flap",
        EffectKind::kPortFlap,
-       {RefKind::kCable},
+       {RefKind::kCable, RefKind::kPort},
        "down up",
        "",
        "The port is down and up in turn."},
@@ -56,6 +62,12 @@ const std::vector<EffectInfo>& effect_infos() {
        "",
        "",
        "The probing agent, or Open vSwitch, of a host stops."},
+      {"link.ber",
+       EffectKind::kLinkBer,
+       {RefKind::kCable, RefKind::kPort},
+       "ber",
+       kSelectors,
+       "Bit errors: what forward error correction and link-level retry leave of them is lost."},
   };
   return kInfos;
 }
@@ -70,6 +82,8 @@ std::string_view example_of(RefKind kind) {
       return "a switch, as in tor-1.3 or agg-2";
     case RefKind::kCable:
       return "a cable, as in link(tor-1.3, agg-2)";
+    case RefKind::kPort:
+      return "a port of a bond, as in host-2.05/rnic-3/port-1";
     case RefKind::kOvs:
       return "an Open vSwitch, as in host-2.05/ovs";
     case RefKind::kAgent:

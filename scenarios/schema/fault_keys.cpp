@@ -55,6 +55,8 @@ void add_what(KeyTable<EffectDraft>& table) {
                "Which way along a cable, seen from its first-named end.");
   table.ratio("ratio", kShare, spec(&EffectSpec::ratio), "link.loss: share of packets lost.")
       .otherwise("required for link.loss");
+  table.ratio("ber", {0.0, 0.5}, spec(&EffectSpec::ber), "link.ber: bit error ratio before FEC.")
+      .otherwise("required for link.ber");
   table
       .duration("delay",
                 {std::chrono::nanoseconds(1), std::chrono::seconds(10)},

@@ -102,7 +102,9 @@ class FaultResolver final {
     std::vector<std::string_view> examples;
     examples.reserve(kinds.size());
     for (const RefKind kind : kinds) {
-      examples.push_back(example_of(kind));
+      if (kind != RefKind::kPort || fabric_.ports() > 1) {
+        examples.push_back(example_of(kind));
+      }
     }
     const std::string expected = fmt::format("{}", fmt::join(examples, ", or "));
     if (name.empty()) {
@@ -154,7 +156,11 @@ class FaultResolver final {
     allowed.insert(allowed.end(), own.begin(), own.end());
     check_keys(path, info.name, allowed);
     KindParameters parameters = draft.parameters;
-    parameters.on = fault.on = component(draft.on, path + ".on", {info.on});
+    std::vector<RefKind> on = {info.on};
+    if (info.or_port) {
+      on.push_back(RefKind::kPort);
+    }
+    parameters.on = fault.on = component(draft.on, path + ".on", on);
     if (std::ranges::find(own, "rule") != own.end()) {
       parameters.peer = peer(parameters.rule, parameters.on.rnic(), draft.to, path + ".to");
     }
@@ -210,7 +216,8 @@ class FaultResolver final {
                       RefKind::kSwitch,
                       RefKind::kCable,
                       RefKind::kOvs,
-                      RefKind::kAgent};
+                      RefKind::kAgent,
+                      RefKind::kPort};
     fault.on = draft.on.empty() ? fault.effects.front().on : component(draft.on, path + ".on", any);
   }
 
@@ -232,6 +239,26 @@ std::vector<FaultSpec> resolve_faults(const std::vector<FaultDraft>& drafts,
     faults.push_back(resolver.resolve(drafts[i], fmt::format("faults[{}]", i)));
   }
   return faults;
+}
+
+std::vector<SwitchHashOverride> resolve_hashes(const std::vector<SwitchHashDraft>& drafts,
+                                               const Fabric& fabric,
+                                               const YamlNode& root) {
+  std::vector<SwitchHashOverride> hashes;
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    const std::string path = fmt::format("fabric.hash.switches[{}].switch", i);
+    const auto ref = parse_component(fabric, drafts[i].name);
+    if (!ref || ref->kind != RefKind::kSwitch) {
+      raise(locate(root, path),
+            path,
+            {"a switch of this fabric",
+             in_quotes(drafts[i].name),
+             ref ? "name a switch, as in tor-1.3 or agg-2" : ref.error().detail});
+    }
+    hashes.push_back(drafts[i].hash);
+    hashes.back().switch_index = ref->index;
+  }
+  return hashes;
 }
 
 }  // namespace bonescan

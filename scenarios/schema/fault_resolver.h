@@ -17,4 +17,9 @@ std::vector<FaultSpec> resolve_faults(const std::vector<FaultDraft>& drafts,
                                       Duration run,
                                       const YamlNode& root);
 
+/// Likewise for the switches of `fabric.hash.switches`.
+std::vector<SwitchHashOverride> resolve_hashes(const std::vector<SwitchHashDraft>& drafts,
+                                               const Fabric& fabric,
+                                               const YamlNode& root);
+
 }  // namespace bonescan

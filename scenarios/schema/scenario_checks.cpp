@@ -17,6 +17,7 @@ class ScenarioChecker final {
       : scenario_(scenario), root_(root) {}
 
   void check() {
+    check_fabric();
     for (std::size_t i = 0; i < scenario_.jobs.size(); ++i) {
       const std::string path = fmt::format("jobs[{}]", i);
       check_name(scenario_.jobs[i].name, path);
@@ -30,6 +31,34 @@ class ScenarioChecker final {
  private:
   [[noreturn]] void complain(const std::string& path, const Complaint& complaint) const {
     raise(locate(root_, path), path, complaint);
+  }
+
+  bool is_given(const std::string& path) const { return find_path(root_, path) != nullptr; }
+
+  void check_fabric() const {
+    const FabricOptions& fabric = scenario_.fabric;
+    const std::uint32_t each = fabric.aggregation_switches;
+    if (fabric.preset == FabricPreset::kThreeTier && fabric.core_switches % each != 0) {
+      const std::string cores = "fabric.core_switches";
+      complain(is_given(cores) ? cores : "fabric.aggregation_switches",
+               {fmt::format("a multiple of fabric.aggregation_switches, which is {}", each),
+                fmt::format("{} core switches", fabric.core_switches),
+                "the aggregation switches with one number in all pods share a group of them"});
+    }
+    if (fabric.preset == FabricPreset::kHpn && is_given("fabric.bond.members") &&
+        fabric.bond_members != 2) {
+      complain("fabric.bond.members",
+               {"2, or no such key",
+                std::to_string(fabric.bond_members),
+                "an RNIC of hpn has one port to each ToR of its pair"});
+    }
+    if (fabric.preset == FabricPreset::kRailOnly &&
+        scenario_.pipeline.probing.list == PingListKind::kFullMesh) {
+      complain("probing.list",
+               {"same-rail in a rail-only fabric",
+                "full-mesh",
+                "no cable connects two rails: pairs across rails are unreachable by design"});
+    }
   }
 
   void check_name(const std::string& name, const std::string& path) {

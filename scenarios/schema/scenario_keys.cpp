@@ -42,40 +42,6 @@ void add_top_level(ScenarioTable& table) {
               "Seed of everything random. Equal scenario and seed give an equal run.");
 }
 
-void add_fabric(ScenarioTable& table) {
-  const auto fabric = [](auto member) { return field(&Scenario::fabric, member); };
-  table.choice<FabricPreset>("fabric.preset",
-                             {{"rail-optimized", FabricPreset::kRailOptimized}},
-                             field(&ScenarioDraft::preset),
-                             "Shape of the network: one ToR per rail in every segment, all ToRs "
-                             "cabled to all aggregation switches.");
-  table.count("fabric.segments",
-              {1, 256},
-              fabric(&FabricOptions::segments),
-              "Segments: groups of hosts that share their ToRs.");
-  table.count("fabric.hosts_per_segment",
-              {1, 1024},
-              fabric(&FabricOptions::hosts_per_segment),
-              "Hosts (servers) in each segment.");
-  table.count(
-      "fabric.rails",
-      {1, 16},
-      fabric(&FabricOptions::rails),
-      "RNICs, and GPUs, of each host. RNIC r of every host is cabled to the ToR of rail r.");
-  table.count("fabric.aggregation_switches",
-              {1, 128},
-              fabric(&FabricOptions::aggregation_switches),
-              "Aggregation switches. Every ToR has one cable to each of them.");
-  table.rate("fabric.link.rate",
-             {BitsPerSecond(1'000'000'000), BitsPerSecond(3'200'000'000'000)},
-             fabric(&FabricOptions::link_rate),
-             "Data rate of every link.");
-  table.duration("fabric.convergence",
-                 {nanoseconds(0), minutes(10)},
-                 fabric(&FabricOptions::convergence),
-                 "From a fabric port going down until ECMP on both ends avoids it.");
-}
-
 void add_overlay(ScenarioTable& table) {
   const auto overlay = [](auto member) { return field(&Scenario::overlay, member); };
   const Range<Duration> period{milliseconds(1), hours(1)};
@@ -241,7 +207,7 @@ void add_confounders(ScenarioTable& table) {
 ScenarioTable make_scenario_table() {
   ScenarioTable table;
   add_top_level(table);
-  add_fabric(table);
+  add_fabric_keys(table);
   add_overlay(table);
   add_latency(table);
   table

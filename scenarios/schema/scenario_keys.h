@@ -4,6 +4,7 @@
 #include "faults/fault_spec.h"
 #include "scenarios/schema/key_table.h"
 #include "scenarios/schema/scenario.h"
+#include "scenarios/schema/topology_keys.h"
 
 #include <string>
 #include <vector>
@@ -28,13 +29,17 @@ struct FaultDraft {
   std::vector<EffectDraft> effects;
 };
 
-enum class FabricPreset : std::uint8_t {
-  kRailOptimized
+/// A switch that hashes in a way of its own; `name` is one that only a fabric can resolve.
+struct SwitchHashDraft {
+  std::string name;
+  SwitchHashOverride hash;
 };
 
 /// A scenario whose faults are still names.
 struct ScenarioDraft : Scenario {
-  FabricPreset preset = FabricPreset::kRailOptimized;
+  std::string topology_file;
+  std::vector<LinkItem> links;
+  std::vector<SwitchHashDraft> hash_drafts;
   std::string confounders_file;
   std::vector<FaultDraft> fault_drafts;
 };
@@ -42,6 +47,9 @@ struct ScenarioDraft : Scenario {
 using ScenarioTable = KeyTable<ScenarioDraft>;
 
 const ScenarioTable& scenario_table();
+
+/// The part of it below `fabric`.
+void add_fabric_keys(ScenarioTable& table);
 
 /// The part of it below `faults[]`.
 KeyTable<FaultDraft> fault_table();

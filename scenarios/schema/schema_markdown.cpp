@@ -25,7 +25,19 @@ constexpr std::array kSections = {
     Section{"", "Top level", "What the run is called, how long it lasts, and its seed."},
     Section{"fabric",
             "fabric",
-            "The network: hosts with one RNIC per rail, ToRs and aggregation switches."},
+            "The network: hosts with one RNIC per rail, and switches. RNIC r of every host goes to "
+            "the ToR of rail r in its segment.\n\n"
+            "- `rail-optimized`: every ToR is cabled to every aggregation switch.\n"
+            "- `rail-only`: every rail has aggregation switches of its own. Nothing connects two "
+            "rails:\n  pairs across rails are unreachable by design and never probed.\n"
+            "- `hpn`: two ports per RNIC, one to each ToR of the rail's pair, and a plane of "
+            "aggregation\n  switches for each. Only ToRs and bonds hash: once a flow takes an "
+            "uplink its way is fixed.\n"
+            "- `three-tier`: pods of segments with aggregation switches of their own, and core "
+            "switches\n  between them; the a-th aggregation switches of all pods share a group of "
+            "core switches.\n"
+            "- `graph`: any cables, given by `fabric.links` or `fabric.file`. Shortest ways with "
+            "ECMP, at most\n  six links long. Names are those of the cables."},
     Section{
         "overlay", "overlay", "Open vSwitch, its offload into the RNICs, and the VXLAN tunnels."},
     Section{"latency", "latency", "What a round trip is made of."},
@@ -68,7 +80,11 @@ Rules:
     R"(and has commas |
 | component | `host-S.H`, `host-S.H/rnic-R`, `host-S.H/ovs`, `host-S.H/agent`, `tor-S.R`, )"
     R"(`agg-A`, `link(host-S.H/rnic-R, tor-S.R)`, `link(tor-S.R, agg-A)`; S segment, H host, )"
-    R"(R rail, A aggregation switch, all from 0; a `link(...)` stands in quotes within `{ }` |
+    R"(R rail, A aggregation switch, all from 0; a `link(...)` stands in quotes within `{ }`. )"
+    R"(With two planes `tor-S.R.P`; with groups of aggregation switches (all presets but the )"
+    R"(first) )"
+    R"(`agg-G.A`, G rail, plane or pod; with several ports `host-S.H/rnic-R/port-P`; with core )"
+    R"(switches `core-C` and `link(agg-G.A, core-C)` |
 )";
 
 std::string_view section_of(std::string_view path) {

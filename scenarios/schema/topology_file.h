@@ -14,11 +14,9 @@
 
 #include "detectors/backend_trace/topology.h"
 #include "detectors/telemetry/endpoint.h"
-#include "scenarios/schema/schema_key.h"
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace bonescan {
 
@@ -30,8 +28,5 @@ TopologyDraft load_topology(const std::string& file, const EndpointDirectory& en
 TopologyDraft parse_topology(std::string_view text,
                              const std::string& file,
                              const EndpointDirectory& endpoints);
-
-/// Every key of the file, for its documentation.
-std::vector<SchemaKey> topology_keys();
 
 }  // namespace bonescan

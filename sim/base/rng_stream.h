@@ -54,6 +54,7 @@ enum class Purpose : std::uint32_t {
   kPacketMark = 41,
   kPacketArrival = 42,
   kPacketWait = 43,
+  kBondSalt = 20,
   kTest = 1000,
 };
 

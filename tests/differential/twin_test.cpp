@@ -38,7 +38,8 @@ bool touches(const EffectSpec& effect, const World& healthy, const VisitRecord& 
       visit.source.index() == effect.on.index || visit.target.index() == effect.on.index;
   switch (effect.kind) {
     case EffectKind::kLinkLoss:
-    case EffectKind::kLinkDelay: {
+    case EffectKind::kLinkDelay:
+    case EffectKind::kLinkBer: {
       const ProbePath path = resolve_path(
           healthy,
           {.source = visit.source, .target = visit.target, .source_port = visit.source_port});

@@ -1,4 +1,5 @@
-// link.loss, link.delay, port.down, port.flap: what probes see of them.
+// link.loss, link.delay, link.ber, port.down, port.flap: what probes see of them.
+#include "model/fabric/link_physics.h"
 #include "tests/support/small_world.h"
 
 #include <gtest/gtest.h>
@@ -214,6 +215,28 @@ TEST(PortFlap, IsDownAndUpInTurn) {
   for (std::int64_t ms = 41'100; ms < 60'000; ms += 500) {
     small.run_until(at_ms(ms));
     EXPECT_NEAR(small.added_loss(RnicId(0), RnicId(3)), 0.0, 1e-9) << ms;
+  }
+}
+
+TEST(LinkBer, LosesWhatCorrectionAndRetryLeave) {
+  for (const bool llr : {false, true}) {
+    WorldOptions options = small_world_options();
+    options.fabric.access.llr = llr;
+    for (const double ber : {1e-5, 1e-3, 2e-3, 3e-3, 2e-2}) {
+      SCOPED_TRACE(testing::Message() << ber << " retry " << llr);
+      SmallWorld small(options);
+      const LinkQuality expected = link_quality(ber, 1'024, llr);
+      EffectSpec spec = on_cable(EffectKind::kLinkBer, CableId(3));
+      spec.direction = EffectDirection::kUp;
+      spec.ber = ber;
+      const auto effect = small.apply(spec);
+      EXPECT_NEAR(small.added_loss(RnicId(3), RnicId(0)), expected.loss_ratio, 1e-5);
+      EXPECT_EQ(small.world.links().capacity_ratio(Fabric::up(CableId(3))),
+                expected.capacity_ratio);
+      EXPECT_EQ(small.world.links().capacity_ratio(Fabric::down(CableId(3))), 1.0);
+      effect->revert(small.world);
+      EXPECT_NEAR(small.added_loss(RnicId(3), RnicId(0)), 0.0, 1e-12);
+    }
   }
 }
 

@@ -1,5 +1,7 @@
 #include "model/fabric/component_ref.h"
 
+#include "tests/support/fabrics.h"
+
 #include <string>
 #include <vector>
 
@@ -10,27 +12,121 @@ Fabric small_fabric() {
   return Fabric({.segments = 2, .hosts_per_segment = 3, .rails = 4, .aggregation_switches = 2});
 }
 
+std::vector<test::NamedFabric> all_fabrics() {
+  std::vector<test::NamedFabric> fabrics = test::small_fabrics();
+  fabrics.push_back({"small", small_fabric().options()});
+  return fabrics;
+}
+
 TEST(ComponentName, RoundTripsForEveryComponent) {
-  const Fabric fabric = small_fabric();
-  struct Kind {
-    RefKind kind;
-    std::uint32_t count;
-  };
-  const std::vector<Kind> kinds = {{RefKind::kHost, fabric.host_count()},
-                                   {RefKind::kOvs, fabric.host_count()},
-                                   {RefKind::kAgent, fabric.host_count()},
-                                   {RefKind::kRnic, fabric.rnic_count()},
-                                   {RefKind::kSwitch, fabric.switch_count()},
-                                   {RefKind::kCable, fabric.cable_count()}};
-  for (const Kind& kind : kinds) {
-    for (std::uint32_t i = 0; i < kind.count; ++i) {
-      const ComponentRef ref{kind.kind, i};
-      const std::string name = component_name(fabric, ref);
-      SCOPED_TRACE(name);
-      const auto parsed = parse_component(fabric, name);
-      ASSERT_TRUE(parsed) << parsed.error().detail;
-      EXPECT_EQ(*parsed, ref);
+  for (const auto& [preset, options] : all_fabrics()) {
+    const Fabric fabric(options);
+    struct Kind {
+      RefKind kind;
+      std::uint32_t count;
+    };
+    const std::vector<Kind> kinds = {
+        {RefKind::kHost, fabric.host_count()},
+        {RefKind::kOvs, fabric.host_count()},
+        {RefKind::kAgent, fabric.host_count()},
+        {RefKind::kRnic, fabric.rnic_count()},
+        {RefKind::kSwitch, fabric.switch_count()},
+        {RefKind::kCable, fabric.cable_count()},
+        {RefKind::kPort, fabric.ports() > 1 ? fabric.access_count() : 0}};
+    for (const Kind& kind : kinds) {
+      for (std::uint32_t i = 0; i < kind.count; ++i) {
+        const ComponentRef ref{kind.kind, i};
+        const std::string name = component_name(fabric, ref);
+        SCOPED_TRACE(preset + " " + name);
+        const auto parsed = parse_component(fabric, name);
+        ASSERT_TRUE(parsed) << parsed.error().detail;
+        EXPECT_EQ(*parsed, ref);
+      }
     }
+  }
+}
+
+Fabric small_fabric(const std::string& name) {
+  for (const auto& [preset, options] : test::small_fabrics()) {
+    if (preset == name) {
+      return Fabric(options);
+    }
+  }
+  ADD_FAILURE() << name;
+  return small_fabric();
+}
+
+TEST(ParseComponent, AcceptsTheNamesOfEveryPreset) {
+  struct Case {
+    std::string preset;
+    std::string text;
+    std::string name;  ///< as we write it
+  };
+  const std::vector<Case> cases = {
+      {"hpn", "tor-2.1.0", "tor-2.1.0"},
+      {"hpn", "agg-1.3", "agg-1.3"},
+      {"hpn", "host-0.2/rnic-1/port-1", "host-0.02/rnic-1/port-1"},
+      {"hpn", "link(host-0.2/rnic-1, tor-0.1.1)", "link(host-0.02/rnic-1/port-1, tor-0.1.1)"},
+      {"hpn", "link(tor-0.1.1,agg-1.0)", "link(tor-0.1.1, agg-1.0)"},
+      {"rail-only", "link(tor-0.1, agg-1.3)", "link(tor-0.1, agg-1.3)"},
+      {"three-tier", "core-7", "core-7"},
+      {"three-tier", "link(agg-1.3, core-7)", "link(agg-1.3, core-7)"},
+      {"bonds", "link(host-0.0/rnic-1/port-1, tor-0.1)", "link(host-0.00/rnic-1/port-1, tor-0.1)"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.preset + " " + c.text);
+    const Fabric fabric = small_fabric(c.preset);
+    const auto parsed = parse_component(fabric, c.text);
+    ASSERT_TRUE(parsed) << parsed.error().detail;
+    EXPECT_EQ(component_name(fabric, *parsed), c.name);
+  }
+}
+
+TEST(ParseComponent, TellsWhatEveryPresetHas) {
+  struct Case {
+    std::string preset;
+    std::string text;
+    ErrorCode code;
+    std::string detail;
+  };
+  const std::vector<Case> cases = {
+      {"hpn", "tor-0.1", ErrorCode::kInvalid, "tor-S.R.P, agg-G.A"},
+      {"hpn", "tor-0.1.2", ErrorCode::kNotFound, "ToRs are tor-0.0.0 to tor-2.1.1"},
+      {"hpn", "host-0.0/rnic-1/port-2", ErrorCode::kNotFound, "port-0 to port-1"},
+      {"hpn",
+       "link(host-0.0/rnic-1/port-0, tor-0.1.1)",
+       ErrorCode::kNotFound,
+       "the cables of host-0.00/rnic-1 are link(host-0.00/rnic-1/port-0, tor-0.1.0) and "},
+      {"hpn",
+       "link(tor-0.1.1, agg-0.0)",
+       ErrorCode::kNotFound,
+       "tor-0.1.1 is cabled to agg-1.0 to"},
+      {"rail-only",
+       "link(tor-0.1, agg-0.3)",
+       ErrorCode::kNotFound,
+       "is cabled to agg-1.0 to agg-1.3"},
+      {"rail-only", "core-0", ErrorCode::kInvalid, "write"},
+      {"rail-only", "host-0.0/rnic-1/port-0", ErrorCode::kInvalid, "write"},
+      {"three-tier", "core-8", ErrorCode::kNotFound, "core switches are core-0 to core-7"},
+      {"three-tier",
+       "agg-2.0",
+       ErrorCode::kNotFound,
+       "aggregation switches are agg-0.0 to agg-1.3"},
+      {"three-tier",
+       "link(agg-0.1, core-0)",
+       ErrorCode::kNotFound,
+       "agg-0.1 is cabled to core-2 to core-3"},
+      {"bonds",
+       "link(host-0.0/rnic-1, tor-0.1)",
+       ErrorCode::kNotFound,
+       "which of link(host-0.00/rnic-1/port-0, tor-0.1) and "},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.preset + " " + c.text);
+    const auto parsed = parse_component(small_fabric(c.preset), c.text);
+    ASSERT_FALSE(parsed);
+    EXPECT_EQ(parsed.error().code, c.code);
+    EXPECT_THAT(parsed.error().detail, testing::HasSubstr(c.detail));
   }
 }
 

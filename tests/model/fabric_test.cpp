@@ -128,7 +128,7 @@ TEST(Fabric, PathOfEveryPairIsConnected) {
         continue;
       }
       for (std::uint32_t a = 0; a < 5; ++a) {
-        const LinkPath path = fabric.path(RnicId(s), RnicId(t), a);
+        const LinkPath path = fabric.path(RnicId(s), RnicId(t), {.aggregation = a});
         const bool same_tor = fabric.tor_of(RnicId(s)) == fabric.tor_of(RnicId(t));
         ASSERT_EQ(path.span().size(), same_tor ? 2u : 4u) << s << " -> " << t;
         std::uint32_t at = fabric.switch_count() + s;

@@ -3,7 +3,6 @@
 #include "model/fabric/ecmp_hash.h"
 
 #include <cmath>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,7 @@ LinkImpairment impairment(double loss_ratio,
                           Duration delay = {},
                           Duration queue_mean = {},
                           const PacketFilter& packets = {}) {
-  return {loss_ratio, delay, queue_mean, packets};
+  return {loss_ratio, delay, queue_mean, packets, 1.0};
 }
 
 PacketFilter share_of_flows(double share) {
@@ -183,42 +182,38 @@ TEST(LinkTable, ShareIsIndependentOfTheEcmpChoice) {
   }
 }
 
-TEST(LinkTable, ExclusionReroutesAndComesBack) {
+TEST(LinkTable, OneWayDownLeavesTheOtherWayAndIsSeenByTheOtherEndOnly) {
   const Fabric fabric = small_fabric();
   LinkTable table(fabric);
-  const SwitchId from = fabric.tor(0, 0);
-  const SwitchId to = fabric.tor(1, 0);
-  const auto choices = [&] {
-    std::vector<std::uint32_t> members;
-    for (std::uint32_t f = 0; f < 400; ++f) {
-      members.push_back(table.aggregation_for(from, to, flow_hash(f, 9, 50'000), 42));
-    }
-    return members;
-  };
-  const auto used = [&] {
-    const auto members = choices();
-    return std::set<std::uint32_t>(members.begin(), members.end());
-  };
-  const std::vector<std::uint32_t> healthy = choices();
-  EXPECT_EQ(used(), (std::set<std::uint32_t>{0, 1, 2, 3}));
+  const CableId cable(5);
+  table.set_one_way_down(Fabric::up(cable));
+  EXPECT_EQ(met(table, Fabric::up(cable)).pass_ratio, 0.0);
+  EXPECT_EQ(met(table, Fabric::down(cable)).pass_ratio, 1.0);
+  EXPECT_FALSE(table.sender_sees_down(Fabric::up(cable))) << "its own light goes nowhere";
+  EXPECT_TRUE(table.sender_sees_down(Fabric::down(cable))) << "nothing arrives";
+  table.set_port_down(cable);
+  table.set_one_way_up(Fabric::up(cable));
+  EXPECT_EQ(met(table, Fabric::up(cable)).pass_ratio, 0.0);
+  EXPECT_TRUE(table.sender_sees_down(Fabric::up(cable)));
+  table.set_port_up(cable);
+  EXPECT_EQ(met(table, Fabric::up(cable)).pass_ratio, 1.0);
+}
 
-  table.set_excluded(fabric.fabric_cable(from, 1), true);
-  table.set_excluded(fabric.fabric_cable(from, 1), true);
-  EXPECT_EQ(used(), (std::set<std::uint32_t>{0, 2, 3}));
-  table.set_excluded(fabric.fabric_cable(to, 3), true);
-  EXPECT_EQ(used(), (std::set<std::uint32_t>{0, 2})) << "either end's cable counts";
-  EXPECT_EQ(table.aggregation_for(fabric.tor(0, 1), fabric.tor(1, 1), 7, 42), ecmp_member(7, 42, 4))
-      << "other ToRs are not touched";
-  for (std::uint32_t a = 0; a < 4; ++a) {
-    table.set_excluded(fabric.fabric_cable(from, a), true);
-  }
-  EXPECT_EQ(choices(), healthy) << "no way is left: packets go where they always went, and die";
-
-  for (std::uint32_t a = 0; a < 4; ++a) {
-    table.set_excluded(fabric.fabric_cable(from, a), false);
-    table.set_excluded(fabric.fabric_cable(to, a), false);
-  }
-  EXPECT_EQ(choices(), healthy);
+TEST(LinkTable, CapacityIsWhatEveryImpairmentLeaves) {
+  const Fabric fabric = small_fabric();
+  LinkTable table(fabric);
+  const std::uint64_t healthy = table.fingerprint();
+  LinkImpairment slow;
+  slow.capacity_ratio = 0.5;
+  const ImpairmentId first = table.add(LinkId(4), slow);
+  slow.packets.min_bytes = 1'000;
+  const ImpairmentId second = table.add(LinkId(4), slow);
+  EXPECT_DOUBLE_EQ(table.capacity_ratio(LinkId(4)), 0.25);
+  EXPECT_DOUBLE_EQ(table.capacity_ratio(LinkId(5)), 1.0);
+  EXPECT_NE(table.fingerprint(), healthy);
+  table.remove(first);
+  table.remove(second);
+  EXPECT_EQ(table.fingerprint(), healthy);
 }
 
 }  // namespace

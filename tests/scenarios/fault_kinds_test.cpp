@@ -53,7 +53,7 @@ TEST(SwitchPortDown, IsAPortDownOnItsCable) {
   EXPECT_EQ(effect.on, (ComponentRef{RefKind::kCable, 3}));
 }
 
-TEST(RnicPortFlapping, FlapsTheAccessCableOfTheRnic) {
+TEST(RnicPortFlapping, FlapsEveryCableOfTheRnic) {
   const Fabric fabric({.segments = 2, .hosts_per_segment = 2, .rails = 4});
   const RnicId rnic = fabric.rnic(fabric.host(1, 1), 2);
   KindParameters parameters = on(RefKind::kRnic, rnic.index());
@@ -61,7 +61,8 @@ TEST(RnicPortFlapping, FlapsTheAccessCableOfTheRnic) {
   parameters.up = std::chrono::seconds(5);
   const EffectSpec effect = only_effect("rnic-port-flapping", parameters);
   EXPECT_EQ(effect.kind, EffectKind::kPortFlap);
-  EXPECT_EQ(effect.on, (ComponentRef{RefKind::kCable, fabric.access_cable(rnic).index()}));
+  EXPECT_EQ(effect.on, parameters.on);
+  EXPECT_EQ(cables_of(fabric, effect.on), std::vector{fabric.access_cable(rnic)});
   EXPECT_EQ(effect.down, std::chrono::seconds(3));
   EXPECT_EQ(effect.up, std::chrono::seconds(5));
 }

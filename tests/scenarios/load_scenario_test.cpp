@@ -128,8 +128,23 @@ TEST(Quickstart, HasSixFaultsOfSixKinds) {
   EXPECT_EQ(scenario.faults[5].effects[0].peer, fabric.rnic(fabric.host(2, 10), 4));
 }
 
-TEST(SmokeScenarios, HaveOneFaultEachOfEveryKind) {
-  std::vector<std::string> expected = {"healthy"};
+/// Two segments, one fault (or none) in the third minute.
+void expect_smallest(const Scenario& scenario, const std::string& name) {
+  EXPECT_EQ(scenario.name, "smoke-" + name);
+  EXPECT_THAT(scenario.description, testing::HasSubstr("Proves that"));
+  EXPECT_EQ(scenario.fabric.segments, 2u);
+  EXPECT_EQ(scenario.fabric.rails, 8u);
+  ASSERT_EQ(scenario.jobs.size(), 1u);
+  EXPECT_EQ(scenario.faults.size(), name == "healthy" ? 0u : 1u);
+  const bool is_latency = name == "stale-flow-counters";
+  EXPECT_EQ(scenario.duration, is_latency ? minutes(10) : minutes(6));
+  if (!scenario.faults.empty()) {
+    EXPECT_EQ(scenario.faults[0].at, at(is_latency ? minutes(5) : minutes(3)));
+  }
+}
+
+TEST(SmokeScenarios, HaveOneFaultEachOfEveryKindAndOneOfEveryPreset) {
+  std::vector<std::string> expected = {"healthy", "rail-only", "hpn", "three-tier"};
   for (const FaultKindInfo& info : fault_kinds()) {
     expected.emplace_back(info.name);
   }
@@ -139,20 +154,18 @@ TEST(SmokeScenarios, HaveOneFaultEachOfEveryKind) {
     SCOPED_TRACE(name);
     found.push_back(name);
     const Scenario scenario = load_scenario(entry.path().string());
-    EXPECT_EQ(scenario.name, "smoke-" + name);
-    EXPECT_THAT(scenario.description, testing::HasSubstr("Proves that"));
-    EXPECT_EQ(scenario.fabric.segments, 2u);
+    expect_smallest(scenario, name);
+    if (scenario.fabric.preset != FabricPreset::kRailOptimized) {
+      EXPECT_EQ(to_string(scenario.fabric.preset), name);
+      EXPECT_EQ(scenario.faults.at(0).kind, "crc-error");
+      EXPECT_EQ(scenario.fabric.hosts_per_segment, 4u);
+      continue;
+    }
     EXPECT_EQ(scenario.fabric.hosts_per_segment, 1u);
-    EXPECT_EQ(scenario.fabric.rails, 8u);
     EXPECT_EQ(scenario.fabric.aggregation_switches, 2u);
-    ASSERT_EQ(scenario.jobs.size(), 1u);
     EXPECT_EQ(scenario.jobs[0].gpus, 16u);
-    EXPECT_EQ(scenario.faults.size(), name == "healthy" ? 0u : 1u);
-    const bool is_latency = name == "stale-flow-counters";
-    EXPECT_EQ(scenario.duration, is_latency ? minutes(10) : minutes(6));
     if (!scenario.faults.empty()) {
       EXPECT_EQ(scenario.faults[0].kind, name);
-      EXPECT_EQ(scenario.faults[0].at, at(is_latency ? minutes(5) : minutes(3)));
     }
   }
   EXPECT_THAT(found, testing::UnorderedElementsAreArray(expected));

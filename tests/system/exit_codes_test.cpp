@@ -56,7 +56,8 @@ TEST_F(ExitCodes, AreZeroForHelpAndVersion) {
                               "explain",
                               "report",
                               "agent",
-                              "flows"}) {
+                              "flows",
+                              "topology"}) {
     expect(0, "Usage: bonescan ", {command, "--help"});
   }
 }

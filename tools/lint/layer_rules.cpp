@@ -93,6 +93,7 @@ const std::vector<LibraryRule>& library_table() {
       {"boost/asio*", kRealWorld},
       {"boost/beast*", {"tools", "tests"}},
       {"CLI/", {"tools", "tests"}},
+      {"tinyxml2.h", {"tools/topology", "tests"}},
       {"gtest/", {"tests"}},
       {"gmock/", {"tests"}},
       {"benchmark/", {"tests"}},

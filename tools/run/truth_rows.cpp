@@ -46,6 +46,7 @@ Component component_of(const TruthRecord& record, const World& world) {
   const std::string name = component_name(world.fabric(), record.component);
   switch (record.component.kind) {
     case RefKind::kCable:
+    case RefKind::kPort:
       return {ComponentType::kLink, name};
     case RefKind::kRnic:
       return {ComponentType::kRnic, name};
@@ -100,7 +101,7 @@ CrossingSignatures crossing_signatures(const World& world,
                                          .target = endpoints.rnic(ends.target),
                                          .source_port = probe_source_port(seed, ends)});
     // A probe's outcome is the same wherever on its round trip it was lost.
-    std::uint64_t crossed[8];
+    std::uint64_t crossed[2 * std::tuple_size_v<decltype(LinkPath::links)>];
     std::size_t count = 0;
     for (const LinkPath* way : {&path.request, &path.answer}) {
       for (const LinkId link : way->span()) {
@@ -170,6 +171,12 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
       row.equivalent = equivalent_links(signatures, record.component.cable(), world.fabric());
     } else {
       row.equivalent = {fmt::format("{} {}", to_string(component.type), component.name)};
+      if (record.layer == TruthLayer::kUnderlay) {
+        // All ports of an RNIC: what probes see is its cables.
+        for (const CableId cable : cables_of(world.fabric(), record.component)) {
+          row.equivalent.push_back("link " + world.fabric().cable_name(cable));
+        }
+      }
     }
     rows.push_back(std::move(row));
   }

@@ -1,0 +1,126 @@
+#include "tools/topology/neighbours.h"
+
+#include <string>
+#include <vector>
+
+namespace bonescan {
+namespace {
+
+/// "tor-0.3 port 1 - host-0.00 mlx5_3" for every cable.
+std::vector<std::string> cables_of(const Wiring& wiring) {
+  std::vector<std::string> result;
+  for (const WiringCable& cable : wiring.cables) {
+    result.push_back(end_text(cable.lower) + " - " + end_text(cable.upper));
+  }
+  return result;
+}
+
+constexpr std::string_view kIbnet = R"(#
+# Topology file: generated on Sun Nov 29 10:00:00 2026
+#
+vendid=0x2c9
+devid=0xd2f2
+sysimgguid=0xa088c20300000001
+switchguid=0xa088c20300000001(a088c20300000001)
+Switch	65 "S-a088c20300000001"		# "MF0;tor-0.3:MQM9700/U1" enhanced port 0 lid 7 lmc 0
+[1]	"H-a088c20300001001"[1](a088c20300001001) 		# "host-0.00 mlx5_3" lid 21 4xNDR
+[9]	"S-a088c20300000002"[4]		# "agg-0" lid 8 4xNDR
+
+vendid=0x2c9
+Switch	65 "S-a088c20300000002"		# "agg-0" enhanced port 0 lid 8 lmc 0
+[4]	"S-a088c20300000001"[9]		# "MF0;tor-0.3:MQM9700/U1" lid 7 4xNDR
+
+caguid=0xa088c20300001001
+Ca	1 "H-a088c20300001001"		# "host-0.00 mlx5_3"
+[1](a088c20300001001) 	"S-a088c20300000001"[1]		# lid 21 lmc 0 "MF0;tor-0.3:MQM9700/U1" lid 7 4xHDR
+)";
+
+TEST(Ibnetdiscover, ReadsSwitchesAdaptersAndEachCableOnce) {
+  const auto wiring = parse_ibnetdiscover(kIbnet, "net.txt");
+  ASSERT_TRUE(wiring) << wiring.error().detail;
+  EXPECT_EQ(cables_of(*wiring),
+            (std::vector<std::string>{"tor-0.3 port 1 - host-0.00 mlx5_3",
+                                      "tor-0.3 port 9 - agg-0 port 4"}));
+  EXPECT_EQ(wiring->cables[0].rate, BitsPerSecond(400'000'000'000));
+}
+
+TEST(Ibnetdiscover, KeepsThePortOfAPeerWithoutABlock) {
+  const auto wiring = parse_ibnetdiscover(
+      "Switch\t65 \"S-1\"\t# \"tor-0.0\" lid 1\n[2]\t\"S-9\"[3]\t# \"\" lid 2\n", "net.txt");
+  ASSERT_TRUE(wiring);
+  EXPECT_EQ(cables_of(*wiring), (std::vector<std::string>{"tor-0.0 port 2 - S-9 port 3"}));
+}
+
+TEST(Ibnetdiscover, SaysWhichLineItDoesNotUnderstand) {
+  for (const std::string text : {"Switch\t65 \"S-1\"\n",
+                                 "nonsense\n",
+                                 "[1]\t\"S-1\"[2]\n",
+                                 "Switch\t65 \"S-1\" # \"a\"\n[1 \"S-2\"[2]\n",
+                                 "Switch\t65 \"S-1\" # \"a\"\n[] \"S-2\"[2]\n",
+                                 "Switch\t65 \"S-1\" # \"a\"\n[1] \"S-2\n",
+                                 "Switch\t65 \"S-1\" # \"a\"\n[1] \"S-2\"\n"}) {
+    SCOPED_TRACE(text);
+    const auto wiring = parse_ibnetdiscover(text, "net.txt");
+    ASSERT_FALSE(wiring);
+    EXPECT_THAT(wiring.error().detail, testing::StartsWith("net.txt:"));
+    EXPECT_THAT(wiring.error().detail, testing::HasSubstr("expected"));
+  }
+}
+
+TEST(Lldp, ReadsOneNodePerFileOrSeveral) {
+  const auto wiring = parse_lldp(
+      "lldp.swp1.via=LLDP\n"
+      "lldp.swp1.chassis.name=host-0.00\n"
+      "lldp.swp1.port.descr=mlx5_3\n"
+      "lldp.swp1.port.ifname=ens3f0np0\n"
+      "lldp.swp9.s1.chassis.name=agg-0\n"
+      "lldp.swp9.s1.port.ifname=swp4\n"
+      "lldp.mgmt.port.descr=nobody\n"
+      "\n"
+      "# node: tor-0.4\n"
+      "lldp.swp1.chassis.name=host-0.00\r\n",
+      "tor-0.3.lldp",
+      "tor-0.3");
+  ASSERT_TRUE(wiring) << wiring.error().detail;
+  EXPECT_EQ(cables_of(*wiring),
+            (std::vector<std::string>{"tor-0.3 swp1 - host-0.00 mlx5_3",
+                                      "tor-0.3 swp9.s1 - agg-0 swp4",
+                                      "tor-0.4 swp1 - host-0.00"}));
+}
+
+TEST(Lldp, SaysWhichLineItDoesNotUnderstand) {
+  for (const std::string text : {"lldp.swp1.via\n", "swp1.via=LLDP\n", "Interface: swp1\n"}) {
+    const auto wiring = parse_lldp("# a comment\n" + text, "a.lldp", "a");
+    ASSERT_FALSE(wiring);
+    EXPECT_THAT(wiring.error().detail, testing::StartsWith("a.lldp:2: expected lldp.PORT.key="));
+  }
+}
+
+TEST(MergeMentions, TakesOneOfTwoEndsAndLeavesParallelCables) {
+  const WiringEnd a{"a", ""};
+  const WiringEnd b{"b", ""};
+  Wiring wiring;
+  for (int i = 0; i < 2; ++i) {
+    wiring.cables.push_back({a, b, BitsPerSecond(0)});
+    wiring.cables.push_back({b, a, BitsPerSecond(0)});
+  }
+  merge_mentions(wiring);
+  EXPECT_EQ(wiring.cables.size(), 2u);
+}
+
+/// Whatever bytes come: an answer, no crash, and never more cables than lines.
+TEST(Neighbours, SurviveMutatedInput) {
+  for (std::size_t i = 0; i < kIbnet.size(); ++i) {
+    for (const char c : {'"', '[', ']', '\n', '\0', '#'}) {
+      std::string text(kIbnet);
+      text[i] = c;
+      const auto ib = parse_ibnetdiscover(text, "x");
+      const auto lldp = parse_lldp(text, "x", "x");
+      EXPECT_TRUE(!ib || ib->cables.size() <= 5);
+      EXPECT_TRUE(!lldp || lldp->cables.empty());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bonescan
