@@ -169,19 +169,14 @@ std::vector<std::pair<RnicId, RnicId>> GroundTruth::footprint(const FaultSpec& f
         whole_host ? ComponentRef{RefKind::kHost, fabric.host_of(effect.on.rnic()).index()}
                    : effect.on;
     for (const RnicId touched : touched_rnics(*world_, on)) {
-      for (const Job& job : world_->jobs()) {
-        if (!job.coordinate(touched)) {
-          continue;
-        }
-        for (const HostId host : job.hosts()) {
-          if (host == fabric.host_of(touched)) {
-            continue;
-          }
-          for (std::uint32_t rail = 0; rail < fabric.options().rails; ++rail) {
-            const RnicId other = fabric.rnic(host, rail);
-            pairs.emplace_back(touched, other);
-            pairs.emplace_back(other, touched);
-          }
+      const JobId job = world_->jobs().place(touched).job;
+      if (!job.valid()) {
+        continue;
+      }
+      for (const RnicId other : world_->jobs()[job.index()].rnics()) {
+        if (fabric.host_of(other) != fabric.host_of(touched)) {
+          pairs.emplace_back(touched, other);
+          pairs.emplace_back(other, touched);
         }
       }
     }
@@ -228,8 +223,7 @@ void GroundTruth::compare(Watch& watch, RnicId source, RnicId target) {
   const PathCondition is = path_condition(*world_, spec, now);
   const PathCondition was = healthy_condition(*world_, spec);
   // A dead agent answers nothing, whatever the network does; only its own record is about that.
-  const bool silent = watch.record.layer == TruthLayer::kAgent &&
-                      !world_->agent_running(world_->fabric().host_of(target));
+  const bool silent = watch.record.layer == TruthLayer::kAgent && !world_->agent_running(target);
   const double loss = (silent ? 1.0 : is.loss_ratio) - was.loss_ratio;
   const double factor = is.rtt_ns / was.rtt_ns;
   if (std::abs(loss) < 1e-12 && std::abs(is.rtt_ns - was.rtt_ns) < 0.5) {

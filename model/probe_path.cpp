@@ -101,7 +101,7 @@ ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
   path.round_pass = path.request_pass * back.pass_ratio;
   const HostId near_host = world.fabric().host_of(spec.source);
   const HostId far_host = world.fabric().host_of(spec.target);
-  path.answers = world.agent_running(far_host) && world.container_ready(far_host);
+  path.answers = world.agent_running(spec.target) && world.container_ready(spec.target);
   path.source_rules_changed = world.open_flow().changed(near_host);
   path.target_rules_changed = world.open_flow().changed(far_host);
   return path;
@@ -115,16 +115,17 @@ void LoadTimeline::cover(const World& world, Time from, Time to) {
     for (std::uint32_t stage = 0; stage < job.options().pp; ++stage) {
       std::vector<TimeSpan>& found = bursts_[j][stage];
       found.clear();
-      if (job.running_since() >= to || job.options().dp < 2) {
+      const Time until = std::min(to, job.running_until());
+      if (job.running_since() >= until || job.options().dp < 2) {
         continue;
       }
       Time at = std::max(from, job.running_since());
-      while (at < to) {
+      while (at < until) {
         const TimeSpan burst = job.burst_ending_after(stage, at);
-        if (burst.from >= to) {
+        if (burst.from >= until) {
           break;
         }
-        found.push_back(burst);
+        found.push_back({burst.from, std::min(burst.to, until)});
         at = burst.to;
       }
     }
@@ -132,12 +133,11 @@ void LoadTimeline::cover(const World& world, Time from, Time to) {
 }
 
 LoadKey load_key(const World& world, RnicId rnic) {
-  for (std::uint32_t j = 0; j < world.jobs().size(); ++j) {
-    if (const auto place = world.jobs()[j].coordinate(rnic)) {
-      return {.job = j, .stage = place->pipeline, .known = true};
-    }
+  const JobPlace& place = world.jobs().place(rnic);
+  if (!place.job.valid()) {
+    return {};
   }
-  return {};
+  return {.job = place.job.index(), .stage = place.stage, .known = true};
 }
 
 RngStream probe_stream(const World& world, RnicId source, RnicId target) {

@@ -39,7 +39,9 @@ World::World(const WorldOptions& options, Engine& engine)
       router_(fabric_, links_, options.seed),
       open_flow_(fabric_),
       latency_(options.latency),
-      ready_(fabric_.host_count()),
+      jobs_(fabric_),
+      leases_(fabric_.rnic_count()),
+      functions_(fabric_.rnic_count(), kMaxVirtualFunctions),
       agent_stops_(fabric_.host_count()),
       vswitchd_stops_(fabric_.host_count()),
       counter_freezes_(fabric_.rnic_count()) {
@@ -55,6 +57,10 @@ World::World(const WorldOptions& options, Engine& engine)
         drawn_clock(options.seed, Purpose::kCounterPhase, r, options.overlay.counter_refresh));
   }
   place_jobs();
+  bind_job_leases();
+  if (options.cloud.active()) {
+    start_cloud();
+  }
 }
 
 void World::place_jobs() {
@@ -79,7 +85,7 @@ void World::place_jobs() {
                         action<&World::container_step>(*this, containers_.size() - 1));
     }
     job.set_running_since(last_ready);
-    jobs_.push_back(std::move(job));
+    jobs_.add(std::move(job));
   }
 }
 
@@ -89,7 +95,9 @@ void World::container_step(std::uint64_t index) {
   container.state = after(container.state);
   container_events_.push_back({now, container.host, container.state});
   if (container.state == ContainerState::kReady) {
-    ready_[container.host] = 1;
+    for (std::uint32_t rail = 0; rail < fabric_.options().rails; ++rail) {
+      leases_.set_ready(fabric_.rnic(container.host, rail), true);
+    }
     return;
   }
   // The image is pulled in the first part of the wait, the process starts in the second.
@@ -228,19 +236,18 @@ void World::settle_quad(FlowQuad& quad, Time now) const {
   const std::array<FlowClocks, 2> both = {clocks(quad.ends[0]), clocks(quad.ends[1])};
   if (quad.traffic != TrafficKind::kNone && quad.job_until < now) {
     const Job& job = jobs_[quad.job.index()];
-    if (job.running_since() < now) {
-      Time from = std::max(quad.job_until, job.running_since());
-      if (quad.traffic == TrafficKind::kPipeline) {
-        apply_job_traffic(quad, both, {from, now});
-      } else {
-        while (from < now) {
-          const TimeSpan burst = job.burst_ending_after(quad.stage, from);
-          if (burst.from >= now) {
-            break;
-          }
-          apply_job_traffic(quad, both, {std::max(burst.from, from), std::min(burst.to, now)});
-          from = burst.to;
+    const Time until = std::min(now, job.running_until());
+    Time from = std::max(quad.job_until, job.running_since());
+    if (quad.traffic == TrafficKind::kPipeline && from < until) {
+      apply_job_traffic(quad, both, {from, until});
+    } else {
+      while (from < until) {
+        const TimeSpan burst = job.burst_ending_after(quad.stage, from);
+        if (burst.from >= until) {
+          break;
         }
+        apply_job_traffic(quad, both, {std::max(burst.from, from), std::min(burst.to, until)});
+        from = burst.to;
       }
     }
     quad.job_until = now;

@@ -10,16 +10,20 @@
 #include "model/fabric/fabric.h"
 #include "model/fabric/link_table.h"
 #include "model/fabric/router.h"
+#include "model/host/cloud.h"
 #include "model/host/container.h"
+#include "model/host/rnic_leases.h"
 #include "model/latency/latency_model.h"
 #include "model/overlay/flow_store.h"
 #include "model/overlay/open_flow.h"
 #include "model/overlay/overlay_options.h"
-#include "model/workload/job.h"
+#include "model/workload/job_table.h"
 #include "sim/engine/engine.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bonescan {
@@ -30,6 +34,7 @@ struct WorldOptions {
   LatencyModelOptions latency;
   std::vector<JobOptions> jobs;
   LateStartOptions late_starts;
+  CloudOptions cloud;
   std::uint64_t seed = 1;
 };
 
@@ -40,7 +45,26 @@ struct ContainerEvent {
   ContainerState state = ContainerState::kReady;
 };
 
-class World final {
+/// An RNIC as a task of the cloud has it.
+struct CloudSeat {
+  RnicId rnic;
+  Ipv4 overlay_address{};
+  std::uint8_t function = 0;
+};
+
+/// A change in the cloud that the platform or agents announce, about leases
+/// [first_lease, first_lease + lease_count).
+struct CloudEvent {
+  Time at;
+  CloudEventKind kind = CloudEventKind::kReady;
+  std::uint32_t first_lease = 0;
+  std::uint32_t lease_count = 0;
+  // Only of kSubmitted:
+  std::uint32_t task = 0;          ///< its number
+  std::vector<CloudSeat> seats{};  ///< of the leases, in their order
+};
+
+class World final : private CloudObserver {
  public:
   /// Schedules the containers' life on `engine`.  REQUIRES: both outlive the other's use.
   World(const WorldOptions& options, Engine& engine);
@@ -67,17 +91,53 @@ class World final {
 
   const LatencyModel& latency() const { return latency_; }
 
-  const std::vector<Job>& jobs() const { return jobs_; }
+  const JobTable& jobs() const { return jobs_; }
 
+  /// Of the jobs given by the options; those of the cloud are in cloud()->tasks().
   const std::vector<Container>& containers() const { return containers_; }
 
-  /// Everything that happened to containers so far, in order.
+  /// Everything that happened to containers() so far, in order.
   const std::vector<ContainerEvent>& container_events() const { return container_events_; }
 
-  bool container_ready(HostId host) const { return ready_[host] != 0; }
+  /// Null unless the options ask for one.
+  const Cloud* cloud() const { return cloud_.get(); }
 
-  /// Is the probing process of the host's container running?
+  /// What the cloud announced since the last call, in order.
+  std::vector<CloudEvent> take_cloud_events() { return std::exchange(cloud_events_, {}); }
+
+  const RnicLeases& leases() const { return leases_; }
+
+  RnicLeases& leases() { return leases_; }
+
+  const VirtualFunctions& virtual_functions() const { return functions_; }
+
+  /// Does the RNIC serve a container that is ready?
+  bool container_ready(RnicId rnic) const { return leases_.ready(rnic); }
+
+  /// Does nothing keep all probing processes of the host from running?
   bool agent_running(HostId host) const { return agent_stops_[host] == 0; }
+
+  /// Is the probing process of the RNIC's container running?
+  bool agent_running(RnicId rnic) const {
+    return agent_running(fabric_.host_of(rnic)) && leases_.agent_running(rnic);
+  }
+
+  /// Leases of the jobs given by the options: 1 .. this, in the order of RNICs.  They never end.
+  std::uint32_t job_lease_count() const { return job_lease_count_; }
+
+  /// Does a task of the cloud have the RNIC?
+  bool in_cloud(RnicId rnic) const { return leases_.number(rnic) > job_lease_count_; }
+
+  /// Network of the RNIC's tenant.
+  std::uint32_t vni(RnicId rnic) const {
+    return in_cloud(rnic) ? leases_.lease(rnic).vni : options_.overlay.vni;
+  }
+
+  /// Address of the RNIC inside its tenant's network.
+  std::string overlay_address(RnicId rnic) const;
+
+  /// A rule as an operator would name it, in the words of the tenant that it serves.
+  std::string rule_name(const RuleKey& rule) const;
 
   bool vswitchd_running(HostId host) const { return !sweeps_[host].stopped(); }
 
@@ -110,7 +170,13 @@ class World final {
 
  private:
   void place_jobs();
+  void start_cloud();
+  void bind_job_leases();
+  void bind(RnicId rnic, RnicLease lease);
   void container_step(std::uint64_t index);
+  void on_cloud(CloudEventKind kind, const CloudTask& task, std::uint32_t container) override;
+  void begin_task(const CloudTask& task);
+  void end_task(const CloudTask& task);
   void schedule_convergence(CableId cable);
   void converge(std::uint64_t link);
   void settle_flows(RnicId rnic);
@@ -127,10 +193,15 @@ class World final {
   OpenFlow open_flow_;
   LatencyModel latency_;
   FlowStore flows_;
-  std::vector<Job> jobs_;
+  JobTable jobs_;
   std::vector<Container> containers_;
   std::vector<ContainerEvent> container_events_;
-  IdVector<HostId, std::uint8_t> ready_;
+  RnicLeases leases_;
+  VirtualFunctions functions_;
+  std::uint32_t job_lease_count_ = 0;
+  std::unique_ptr<Cloud> cloud_;
+  std::vector<JobId> job_of_slot_;  ///< of the cloud's tasks
+  std::vector<CloudEvent> cloud_events_;
   IdVector<HostId, std::uint16_t> agent_stops_;
   IdVector<HostId, std::uint16_t> vswitchd_stops_;
   IdVector<RnicId, std::uint16_t> counter_freezes_;

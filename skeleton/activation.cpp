@@ -26,9 +26,11 @@ std::optional<Time> Activation::stopped_since(EndpointId endpoint) const {
 }
 
 void Activation::apply(const MembershipEvent& event) {
-  BONESCAN_CHECK(lives_.contains(event.endpoint));
-  if (event.kind == MembershipKind::kAddressChanged) {
-    return;  // It lives on under another address.
+  if (!lives_.contains(event.endpoint)) {
+    return;  // Submitted after the start: nobody's list has it.
+  }
+  if (event.kind == MembershipKind::kAddressChanged || event.kind == MembershipKind::kSubmitted) {
+    return;  // It lives on under another address, or does not live yet.
   }
   Life& life = lives_[event.endpoint];
   const Stage next = stage_after(event.kind);
@@ -59,7 +61,8 @@ Activation::Stage Activation::stage_after(MembershipKind kind) {
     case MembershipKind::kStopping:
       return Stage::kStopping;
     case MembershipKind::kGone:
-    case MembershipKind::kAddressChanged:  // Not a stage; apply() returns before.
+    case MembershipKind::kAddressChanged:  // Not stages; apply() returns before.
+    case MembershipKind::kSubmitted:
       return Stage::kGone;
   }
   return Stage::kGone;

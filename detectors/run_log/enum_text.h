@@ -21,6 +21,8 @@ inline std::string_view membership_text(MembershipKind kind) {
       return "gone";
     case MembershipKind::kAddressChanged:
       return "address-changed";
+    case MembershipKind::kSubmitted:
+      return "submitted";
   }
   return "unknown";
 }
@@ -38,7 +40,7 @@ std::optional<Enum> enum_from(std::string_view text, Enum last, ToText to_text) 
 }
 
 inline std::optional<MembershipKind> membership_from(std::string_view text) {
-  return enum_from(text, MembershipKind::kAddressChanged, membership_text);
+  return enum_from(text, MembershipKind::kSubmitted, membership_text);
 }
 
 inline std::optional<ComponentType> component_type_from(std::string_view text) {

@@ -70,7 +70,11 @@ void PacketProbes::submit(std::span<const ProbeRequest> requests) {
                   .source_port = request.source_port,
                   .bytes = request.payload_bytes,
                   .dscp = request.dscp};
-    visit.quad = world_->flows().find_or_add(visit.spec.source, visit.spec.target, world_->jobs());
+    visit.quad = QuadId();
+    if (bound(visit)) {
+      visit.quad =
+          world_->flows().find_or_add(visit.spec.source, visit.spec.target, world_->jobs());
+    }
     visit.serial = ++last_serial_;
     visit.sent = 0;
     visit.abandoned = false;
@@ -100,8 +104,17 @@ Duration PacketProbes::agent_time(const Pending& visit, std::uint8_t probe) cons
   return whole_ns(std::max(0.0, half + sampled - path.fixed_ns));
 }
 
+/// Do both ends still belong to the tenants that they belonged to?
+bool PacketProbes::bound(const Pending& visit) const {
+  return endpoints_->bound(*world_, visit.request.ends.source) &&
+         endpoints_->bound(*world_, visit.request.ends.target);
+}
+
 /// One bridge at the current time; false if the packet goes no further.
 bool PacketProbes::cross(Pending& visit, bool answer, bool encap, Duration& cost) {
+  if (!visit.quad.valid() || !bound(visit)) {
+    return false;
+  }
   FlowQuad& quad = world_->flows()[visit.quad];
   const Time now = world_->engine().now();
   if (quad.traffic != TrafficKind::kNone) {
@@ -123,7 +136,8 @@ void PacketProbes::begin(std::uint64_t tag) {
   const ProbeTag probe = unpack(tag);
   Pending& visit = visits_[probe.place];
   const Time now = world_->engine().now();
-  if (!world_->agent_running(world_->fabric().host_of(visit.spec.source))) {
+  if (!world_->agent_running(visit.spec.source) ||
+      !endpoints_->bound(*world_, visit.request.ends.source)) {
     visit.abandoned = true;
   }
   ++visit.sent;
@@ -187,13 +201,12 @@ void PacketProbes::reach_agent(std::uint64_t tag) {
   if (visit == nullptr) {
     return;
   }
-  const HostId host = world_->fabric().host_of(visit->spec.target);
   Duration decap{};
   Duration encap{};
   // The answer's lookup counts when the request arrives: half of `endpoints` is far below any
   // period of the tables.
-  if (!cross(*visit, false, false, decap) || !world_->agent_running(host) ||
-      !world_->container_ready(host) || !cross(*visit, true, true, encap)) {
+  if (!cross(*visit, false, false, decap) || !world_->agent_running(visit->spec.target) ||
+      !world_->container_ready(visit->spec.target) || !cross(*visit, true, true, encap)) {
     return;
   }
   world_->engine().schedule(

@@ -16,18 +16,22 @@
 
 namespace bonescan {
 
-/// Containers announce themselves through their agents.
+/// Containers announce themselves through their agents; tasks of the cloud are announced by the
+/// platform when they are submitted, which is when their endpoints enter the directory.
 class SimMembership final : public Membership {
  public:
-  SimMembership(World& world, const EndpointMap& endpoints, WorldClock& clock)
+  SimMembership(World& world, EndpointMap& endpoints, WorldClock& clock)
       : world_(&world), endpoints_(&endpoints), clock_(&clock) {}
 
   void collect(Time now, std::vector<MembershipEvent>& events) override;
   AgentState alive(EndpointId endpoint, Time now) override;
 
  private:
+  void announce(const ContainerEvent& event, std::vector<MembershipEvent>& events) const;
+  void announce(const CloudEvent& event, std::vector<MembershipEvent>& events);
+
   World* world_;
-  const EndpointMap* endpoints_;
+  EndpointMap* endpoints_;
   WorldClock* clock_;
   std::size_t delivered_ = 0;  ///< container events read so far
 };
@@ -43,7 +47,7 @@ class SimThroughput final : public Throughput {
   World* world_;
   const EndpointMap* endpoints_;
   WorldClock* clock_;
-  IdVector<EndpointId, LoadKey> places_;
+  std::vector<std::vector<double>> stage_bytes_;  ///< scratch of collect(), by job
   Time sampled_until_;
 };
 

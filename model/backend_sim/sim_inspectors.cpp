@@ -9,16 +9,23 @@
 namespace bonescan {
 namespace {
 
+/// The representor of an RNIC's virtual function on its host's bridge.
+std::string port_name(const World& world, RnicId rnic) {
+  const std::uint32_t rail = world.fabric().rail_of(rnic);
+  return world.in_cloud(rnic) ? representor_name(rail, world.leases().lease(rnic).function)
+                              : fmt::format("vf-{}", rail);
+}
+
 std::string forward_actions(const World& world, FlowRole role, RnicId source, RnicId target) {
   const Fabric& fabric = world.fabric();
   if (role == FlowRole::kEncap) {
     return fmt::format("set(tunnel(tun_id={},src={},dst={})),vxlan_sys_{}",
-                       world.options().overlay.vni,
+                       world.vni(source),
                        underlay_address(fabric, source),
                        underlay_address(fabric, target),
                        world.options().overlay.vxlan_port);
   }
-  return fmt::format("vf-{}", fabric.rail_of(target));
+  return port_name(world, target);
 }
 
 std::string actions_of(
@@ -29,17 +36,17 @@ std::string actions_of(
 std::string match_of(const World& world, FlowRole role, RnicId source, RnicId target) {
   const Fabric& fabric = world.fabric();
   if (role == FlowRole::kEncap) {
-    return fmt::format("in_port(vf-{}),ipv4(src={},dst={})",
-                       fabric.rail_of(source),
-                       overlay_address(fabric, source),
-                       overlay_address(fabric, target));
+    return fmt::format("in_port({}),ipv4(src={},dst={})",
+                       port_name(world, source),
+                       world.overlay_address(source),
+                       world.overlay_address(target));
   }
   return fmt::format("tunnel(tun_id={},src={},dst={}),ipv4(src={},dst={})",
-                     world.options().overlay.vni,
+                     world.vni(target),
                      underlay_address(fabric, source),
                      underlay_address(fabric, target),
-                     overlay_address(fabric, source),
-                     overlay_address(fabric, target));
+                     world.overlay_address(source),
+                     world.overlay_address(target));
 }
 
 }  // namespace
@@ -69,7 +76,7 @@ std::vector<PathHop> SimPathTracer::hops(const LinkPath& path) {
 
 Expected<TracedPath> SimPathTracer::trace(const FlowKey& flow, Time now) {
   clock_->advance(now);
-  if (!endpoints_->knows(flow.source) || !endpoints_->knows(flow.target)) {
+  if (!endpoints_->bound(*world_, flow.source) || !endpoints_->bound(*world_, flow.target)) {
     return fail(ErrorCode::kUnavailable, "no such endpoint");
   }
   const ProbePath path = resolve_path(*world_,
@@ -86,8 +93,7 @@ SimOverlayInspector::SimOverlayInspector(World& world,
     : world_(&world), endpoints_(&endpoints), clock_(&clock), components_(&components) {}
 
 void SimOverlayInspector::stop_at(OverlayWalk& walk, const Translation& found) {
-  const std::uint32_t vni = world_->options().overlay.vni;
-  const std::string rule = world_->open_flow().rule_name(found.rule, vni);
+  const std::string rule = world_->rule_name(found.rule);
   const ComponentId bridge =
       components_->intern(ComponentType::kBridge, world_->open_flow().bridge_name(found.rule.host));
   walk.culprit = components_->intern(ComponentType::kRule, rule);
@@ -115,18 +121,17 @@ void SimOverlayInspector::stop_at(OverlayWalk& walk, const Translation& found) {
 
 Expected<OverlayWalk> SimOverlayInspector::walk(const FlowKey& flow, Time now) {
   clock_->advance(now);
-  if (!endpoints_->knows(flow.source) || !endpoints_->knows(flow.target)) {
+  if (!endpoints_->bound(*world_, flow.source) || !endpoints_->bound(*world_, flow.target)) {
     return fail(ErrorCode::kUnavailable, "no such endpoint");
   }
   const RnicId source = endpoints_->rnic(flow.source);
   const RnicId target = endpoints_->rnic(flow.target);
   const OpenFlow& open_flow = world_->open_flow();
-  const std::uint32_t vni = world_->options().overlay.vni;
   OverlayWalk walk;
   const auto visit = [&](RnicId at, RuleTable table, RnicId endpoint, std::string action_text) {
     const HostId host = world_->fabric().host_of(at);
     walk.hops.push_back({components_->intern(ComponentType::kBridge, open_flow.bridge_name(host)),
-                         open_flow.rule_name({host, table, endpoint}, vni),
+                         world_->rule_name({host, table, endpoint}),
                          std::move(action_text)});
   };
 
@@ -163,9 +168,9 @@ Expected<FlowTableDump> SimFlowTables::dump(EndpointId at,
                                             Time now) {
   clock_->advance(now);
   const bool known = std::all_of(flows.begin(), flows.end(), [&](const FlowKey& flow) {
-    return endpoints_->knows(flow.source) && endpoints_->knows(flow.target);
+    return endpoints_->bound(*world_, flow.source) && endpoints_->bound(*world_, flow.target);
   });
-  if (!known || !endpoints_->knows(at)) {
+  if (!known || !endpoints_->bound(*world_, at)) {
     return fail(ErrorCode::kUnavailable, "no such endpoint");
   }
   const RnicId rnic = endpoints_->rnic(at);

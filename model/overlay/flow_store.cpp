@@ -4,7 +4,7 @@
 
 namespace bonescan {
 
-QuadId FlowStore::find_or_add(RnicId a, RnicId b, const std::vector<Job>& jobs) {
+QuadId FlowStore::find_or_add(RnicId a, RnicId b, const JobTable& jobs) {
   const RnicId low = std::min(a, b);
   const RnicId high = std::max(a, b);
   if (by_rnic_.size() <= high.index()) {
@@ -18,19 +18,46 @@ QuadId FlowStore::find_or_add(RnicId a, RnicId b, const std::vector<Job>& jobs) 
   }
   FlowQuad quad;
   quad.ends = {low, high};
-  for (std::uint32_t j = 0; j < jobs.size(); ++j) {
-    const TrafficKind traffic = jobs[j].traffic(low, high);
+  const JobPlace& here = jobs.place(low);
+  if (here.job.valid() && here.job == jobs.place(high).job) {
+    const TrafficKind traffic = jobs[here.job.index()].traffic(low, high);
     if (traffic != TrafficKind::kNone) {
       quad.traffic = traffic;
-      quad.job = JobId(j);
-      quad.stage = jobs[j].coordinate(low)->pipeline;
+      quad.job = here.job;
+      quad.stage = here.stage;
     }
   }
-  const QuadId id = quads_.push_back(quad);
+  QuadId id;
+  if (free_.empty()) {
+    id = quads_.push_back(quad);
+  } else {
+    id = free_.back();
+    free_.pop_back();
+    quads_[id] = quad;
+  }
   peers.insert(place, {high, id});
   by_rnic_[low.index()].push_back(id);
   by_rnic_[high.index()].push_back(id);
   return id;
+}
+
+void FlowStore::forget_peer(RnicId low, RnicId high) {
+  std::vector<Peer>& peers = peers_[low.index()];
+  peers.erase(std::lower_bound(peers.begin(), peers.end(), high, &FlowStore::before));
+}
+
+void FlowStore::release(RnicId rnic) {
+  if (rnic.index() >= by_rnic_.size()) {
+    return;
+  }
+  for (const QuadId id : by_rnic_[rnic.index()]) {
+    const std::array<RnicId, 2> ends = quads_[id].ends;
+    forget_peer(ends[0], ends[1]);
+    std::erase(by_rnic_[(ends[0] == rnic ? ends[1] : ends[0]).index()], id);
+    quads_[id] = FlowQuad{};
+    free_.push_back(id);
+  }
+  by_rnic_[rnic.index()] = {};
 }
 
 std::optional<QuadId> FlowStore::find(RnicId a, RnicId b) const {

@@ -57,20 +57,20 @@ std::string OpenFlow::bridge_name(HostId host) const {
 }
 
 std::string OpenFlow::rule_name(const RuleKey& rule, std::uint32_t vni) const {
+  return rule_name(rule, vni, overlay_address(*fabric_, rule.endpoint));
+}
+
+std::string OpenFlow::rule_name(const RuleKey& rule,
+                                std::uint32_t vni,
+                                const std::string& address) const {
   switch (rule.table) {
     case RuleTable::kClassify:
       return fmt::format(
           "{} table=0 in_port=vf-{}", bridge_name(rule.host), fabric_->rail_of(rule.endpoint));
     case RuleTable::kEncap:
-      return fmt::format("{} table=10 vni={},dst={}",
-                         bridge_name(rule.host),
-                         vni,
-                         overlay_address(*fabric_, rule.endpoint));
+      return fmt::format("{} table=10 vni={},dst={}", bridge_name(rule.host), vni, address);
     case RuleTable::kDeliver:
-      return fmt::format("{} table=20 vni={},dst={}",
-                         bridge_name(rule.host),
-                         vni,
-                         overlay_address(*fabric_, rule.endpoint));
+      return fmt::format("{} table=20 vni={},dst={}", bridge_name(rule.host), vni, address);
   }
   return {};
 }

@@ -76,6 +76,9 @@ class OpenFlow final {
   /// "host-1.02/br-int table=20 vni=100,dst=10.1.2.4" as an operator would name it.
   std::string rule_name(const RuleKey& rule, std::uint32_t vni) const;
 
+  /// The same where the tenant gives its endpoints other addresses.
+  std::string rule_name(const RuleKey& rule, std::uint32_t vni, const std::string& address) const;
+
  private:
   struct Version {
     Time since;

@@ -8,6 +8,7 @@
 #include "faults/confounder_options.h"
 #include "faults/fault_spec.h"
 #include "model/fabric/fabric.h"
+#include "model/host/cloud_options.h"
 #include "model/latency/latency_model_options.h"
 #include "model/overlay/overlay_options.h"
 #include "model/workload/job_options.h"
@@ -27,6 +28,7 @@ struct Scenario {
   OverlayOptions overlay;
   LatencyModelOptions latency;
   std::vector<JobOptions> jobs;
+  CloudOptions cloud;
   PipelineOptions pipeline;  ///< keys `probing` and `detection`
   ConfounderOptions confounders;
   std::vector<FaultSpec> faults;

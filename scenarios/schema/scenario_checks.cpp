@@ -1,5 +1,6 @@
 #include "scenarios/schema/scenario_checks.h"
 
+#include "scenarios/schema/cloud_keys.h"
 #include "scenarios/schema/detection_keys.h"
 #include "scenarios/schema/quantity.h"
 #include "scenarios/schema/yaml_edit.h"
@@ -25,6 +26,7 @@ class ScenarioChecker final {
       check_room(scenario_.jobs[i], path);
       check_start(scenario_.jobs[i], path);
     }
+    check_cloud(scenario_, root_);
     check_detection(scenario_.pipeline, root_);
   }
 

@@ -1,6 +1,7 @@
 #include "scenarios/schema/scenario_keys.h"
 
 #include "faults/fault_spec.h"
+#include "scenarios/schema/cloud_keys.h"
 #include "scenarios/schema/detection_keys.h"
 
 #include <chrono>
@@ -216,7 +217,8 @@ ScenarioTable make_scenario_table() {
             job_table(),
             field(&Scenario::jobs),
             "Training jobs, placed on the hosts in this order.")
-      .required();
+      .otherwise("none, if there is a cloud");
+  add_cloud_keys(table);
   table.include(detection_table(), field(&Scenario::pipeline));
   add_confounders(table);
   table.list("faults",

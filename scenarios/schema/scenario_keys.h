@@ -41,6 +41,7 @@ struct ScenarioDraft : Scenario {
   std::vector<LinkItem> links;
   std::vector<SwitchHashDraft> hash_drafts;
   std::string confounders_file;
+  std::string cloud_trace_file;
   std::vector<FaultDraft> fault_drafts;
 };
 

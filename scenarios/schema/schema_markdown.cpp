@@ -42,6 +42,10 @@ constexpr std::array kSections = {
         "overlay", "overlay", "Open vSwitch, its offload into the RNICs, and the VXLAN tunnels."},
     Section{"latency", "latency", "What a round trip is made of."},
     Section{"jobs", "jobs", "What runs on the hosts. A job has whole hosts to itself."},
+    Section{"cloud",
+            "cloud",
+            "Containers of many tenants that come and go, on the hosts that no job has. There is a "
+            "cloud if anybody arrives in it."},
     Section{"probing", "probing", "Who is probed, how often, and with what."},
     Section{"detection", "detection", "How probes become verdicts, and verdicts incidents."},
     Section{"confounders",

@@ -55,6 +55,12 @@ enum class Purpose : std::uint32_t {
   kPacketArrival = 42,
   kPacketWait = 43,
   kBondSalt = 20,
+  kCloudArrival = 60,
+  kCloudTask = 61,
+  kCloudContainer = 62,
+  kCloudAgent = 63,
+  kCloudStep = 64,
+  kGidLayout = 65,
   kTest = 1000,
 };
 

@@ -40,8 +40,7 @@ Symptom symptom_of(const TruthRecord& record, const FaultSpec& fault) {
 
 Component component_of(const TruthRecord& record, const World& world) {
   if (record.rule) {
-    return {ComponentType::kRule,
-            world.open_flow().rule_name(*record.rule, world.options().overlay.vni)};
+    return {ComponentType::kRule, world.rule_name(*record.rule)};
   }
   const std::string name = component_name(world.fabric(), record.component);
   switch (record.component.kind) {
