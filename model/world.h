@@ -11,6 +11,7 @@
 #include "model/fabric/link_table.h"
 #include "model/fabric/router.h"
 #include "model/host/container.h"
+#include "model/host/host_clock.h"
 #include "model/latency/latency_model.h"
 #include "model/overlay/flow_store.h"
 #include "model/overlay/open_flow.h"
@@ -30,6 +31,7 @@ struct WorldOptions {
   LatencyModelOptions latency;
   std::vector<JobOptions> jobs;
   LateStartOptions late_starts;
+  HostClockOptions clocks;
   std::uint64_t seed = 1;
 };
 
@@ -66,6 +68,8 @@ class World final {
   const FlowStore& flows() const { return flows_; }
 
   const LatencyModel& latency() const { return latency_; }
+
+  const HostClocks& host_clocks() const { return host_clocks_; }
 
   const std::vector<Job>& jobs() const { return jobs_; }
 
@@ -126,6 +130,7 @@ class World final {
   Router router_;
   OpenFlow open_flow_;
   LatencyModel latency_;
+  HostClocks host_clocks_;
   FlowStore flows_;
   std::vector<Job> jobs_;
   std::vector<Container> containers_;

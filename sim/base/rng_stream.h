@@ -55,6 +55,13 @@ enum class Purpose : std::uint32_t {
   kPacketArrival = 42,
   kPacketWait = 43,
   kBondSalt = 20,
+  kHostClock = 85,
+  kClockStep = 86,
+  kVisitChannel = 87,
+  kSampleChannel = 88,
+  kEventChannel = 89,
+  kSampler = 90,
+  kTimestampNoise = 91,
   kTest = 1000,
 };
 
