@@ -39,6 +39,7 @@ World::World(const WorldOptions& options, Engine& engine)
       router_(fabric_, links_, options.seed),
       open_flow_(fabric_),
       latency_(options.latency),
+      host_clocks_(options.clocks, options.seed),
       jobs_(fabric_),
       leases_(fabric_.rnic_count()),
       functions_(fabric_.rnic_count(), kMaxVirtualFunctions),

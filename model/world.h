@@ -12,6 +12,7 @@
 #include "model/fabric/router.h"
 #include "model/host/cloud.h"
 #include "model/host/container.h"
+#include "model/host/host_clock.h"
 #include "model/host/rnic_leases.h"
 #include "model/latency/latency_model.h"
 #include "model/overlay/flow_store.h"
@@ -35,6 +36,7 @@ struct WorldOptions {
   std::vector<JobOptions> jobs;
   LateStartOptions late_starts;
   CloudOptions cloud;
+  HostClockOptions clocks;
   std::uint64_t seed = 1;
 };
 
@@ -90,6 +92,8 @@ class World final : private CloudObserver {
   const FlowStore& flows() const { return flows_; }
 
   const LatencyModel& latency() const { return latency_; }
+
+  const HostClocks& host_clocks() const { return host_clocks_; }
 
   const JobTable& jobs() const { return jobs_; }
 
@@ -192,6 +196,7 @@ class World final : private CloudObserver {
   Router router_;
   OpenFlow open_flow_;
   LatencyModel latency_;
+  HostClocks host_clocks_;
   FlowStore flows_;
   JobTable jobs_;
   std::vector<Container> containers_;

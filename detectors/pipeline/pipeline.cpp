@@ -27,7 +27,8 @@ class Pipeline::Impl {
         loss_(state_),
         latency_(state_),
         detector_(options.window, options.short_term, options.configuration),
-        last_visit_(state_.scheduler.pairs().size(), Time::min()) {
+        last_visit_(state_.scheduler.pairs().size(), Time::min()),
+        last_heard_(state_.scheduler.pairs().size(), Time::min()) {
     detector_.resize(state_.scheduler.pairs().size());
     for (std::uint32_t p = 0; p < state_.scheduler.pairs().size(); ++p) {
       const Pair& ends = state_.ends(PairId(p));
@@ -63,13 +64,14 @@ class Pipeline::Impl {
   void poll(Time now) {
     state_.inspector.refill();
     state_.log.forget(now);
-    const Duration settle = state_.options.probing.timeout;
+    const Duration settle = state_.options.probing.timeout + state_.options.probing.lateness;
     while (window_end(window_) + settle <= now) {
       close_window(now);
     }
     loss_.run(now);
     latency_.run(now);
-    state_.incidents.close_silent(now, state_.sweep());
+    state_.incidents.close_silent(
+        now, state_.sweep(), [this](const Incident& incident) { return unheard(incident); });
   }
 
   void finish(Time now) {
@@ -99,6 +101,9 @@ class Pipeline::Impl {
     state_.source_port[visit.pair] = visit.source_port;
     const TracedPath* path = state_.paths.path(visit.pair, state_.flow(visit.pair), now);
     VisitOutcome& outcome = state_.log.add(visit, rtts);
+    if (outcome.probes > 0) {
+      last_heard_[visit.pair] = now;
+    }
     loss_.observe(now, outcome, path);
 
     const std::int64_t window = visit.start.time_since_epoch() / state_.options.window.length;
@@ -115,6 +120,19 @@ class Pipeline::Impl {
                       visit.start - last_visit_[visit.pair] > state_.options.window.cold_after;
     last_visit_[visit.pair] = visit.start;
     stores_[slot(window)].add(visit.pair, cold ? rtts.subspan(1) : rtts);
+  }
+
+  /// Is there a pair that could tell whether the failure is over, and did none of them say
+  /// anything since?
+  bool unheard(const Incident& incident) const {
+    bool some_active = false;
+    for (const PairId pair : incident.pairs) {
+      if (last_heard_[pair] > incident.last_seen) {
+        return false;
+      }
+      some_active = some_active || state_.activation.active(state_.ends(pair));
+    }
+    return some_active;
   }
 
   void close_window(Time now) {
@@ -146,7 +164,8 @@ class Pipeline::Impl {
   std::vector<ShortTermResult> results_;
   std::vector<const Visit*> in_order_;  ///< scratch of observe()
   IdVector<PairId, Time> last_visit_;
-  std::int64_t window_ = 0;  ///< the window that closes next
+  IdVector<PairId, Time> last_heard_;  ///< when a report with a probe in it was last observed
+  std::int64_t window_ = 0;            ///< the window that closes next
 };
 
 Pipeline::Pipeline(const PipelineOptions& options, Telemetry telemetry)

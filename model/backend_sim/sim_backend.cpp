@@ -1,5 +1,6 @@
 #include "model/backend_sim/sim_backend.h"
 
+#include "model/backend_sim/skewed_throughput.h"
 #include "sim/base/distributions.h"
 #include "sim/base/rng_stream.h"
 
@@ -51,6 +52,16 @@ bool announced(CloudEventKind event, MembershipKind& kind) {
       return false;
   }
   return false;
+}
+
+std::unique_ptr<Throughput> make_throughput(World& world,
+                                            const EndpointMap& endpoints,
+                                            WorldClock& clock,
+                                            const TelemetryChannelOptions& options) {
+  if (options.aligned()) {
+    return std::make_unique<SimThroughput>(world, endpoints, clock);
+  }
+  return std::make_unique<SkewedThroughput>(world, endpoints, clock, options);
 }
 
 }  // namespace
@@ -153,8 +164,9 @@ SimBackend::SimBackend(World& world, const SimBackendOptions& options)
       paths_(world, endpoints_, clock(), components_),
       overlay_(world, endpoints_, clock(), components_),
       tables_(world, endpoints_, clock(), components_),
-      throughput_(world, endpoints_, clock()),
-      membership_(world, endpoints_, clock()) {}
+      throughput_(make_throughput(world, endpoints_, clock(), options.channel)),
+      membership_(world, endpoints_, clock()),
+      reports_(world, endpoints_, options.channel, sources()) {}
 
 Probes& SimBackend::probes() {
   return packet_probes_ ? static_cast<Probes&>(*packet_probes_) : *closed_form_probes_;
@@ -165,13 +177,17 @@ WorldClock& SimBackend::clock() {
 }
 
 Telemetry SimBackend::telemetry() {
+  return reports_.telemetry();
+}
+
+Telemetry SimBackend::sources() {
   return {.endpoints = endpoints_.directory(),
           .components = components_,
           .probes = probes(),
           .paths = paths_,
           .overlay = overlay_,
           .tables = tables_,
-          .throughput = throughput_,
+          .throughput = *throughput_,
           .membership = membership_};
 }
 

@@ -7,8 +7,10 @@
 #include "detectors/telemetry/telemetry.h"
 #include "model/backend_sim/endpoint_map.h"
 #include "model/backend_sim/packet_probes.h"
+#include "model/backend_sim/report_path.h"
 #include "model/backend_sim/sim_inspectors.h"
 #include "model/backend_sim/sim_probes.h"
+#include "model/backend_sim/telemetry_channel_options.h"
 
 #include <memory>
 #include <optional>
@@ -56,6 +58,7 @@ struct SimBackendOptions {
   unsigned threads = 1;  ///< never changes a record
   /// Set: every packet is simulated (`evaluation` and `threads` do not matter then).
   std::optional<PacketModeOptions> packets{};
+  TelemetryChannelOptions channel{};  ///< of every report; the clocks are the world's
 };
 
 class SimBackend final {
@@ -74,6 +77,7 @@ class SimBackend final {
  private:
   Probes& probes();
   WorldClock& clock();
+  Telemetry sources();
 
   EndpointMap endpoints_;
   ComponentTable components_;
@@ -82,8 +86,9 @@ class SimBackend final {
   SimPathTracer paths_;
   SimOverlayInspector overlay_;
   SimFlowTables tables_;
-  SimThroughput throughput_;
+  std::unique_ptr<Throughput> throughput_;
   SimMembership membership_;
+  ReportPath reports_;  ///< last: it refers to all of them
 };
 
 }  // namespace bonescan

@@ -1,6 +1,7 @@
 #include "model/overlay/open_flow.h"
 
 #include "sim/base/check.h"
+#include "sim/base/fingerprint.h"
 
 #include <fmt/format.h>
 
@@ -50,6 +51,18 @@ Translation OpenFlow::translate_decap(RnicId target, Time at) const {
   }
   const RuleKey rule{host, RuleTable::kDeliver, target};
   return {state(rule, at), rule};
+}
+
+std::uint64_t OpenFlow::fingerprint() const {
+  Fingerprint print;
+  for (const auto& [rule, versions] : versions_) {
+    if (versions.back().state != RuleState::kPresent) {
+      print.add(std::uint64_t{rule.host.index()} << 32 | rule.endpoint.index());
+      print.add(static_cast<std::uint64_t>(rule.table) << 8 |
+                static_cast<std::uint64_t>(versions.back().state));
+    }
+  }
+  return print.value();
 }
 
 std::string OpenFlow::bridge_name(HostId host) const {

@@ -70,6 +70,9 @@ class OpenFlow final {
   /// False if nothing on this host was ever changed: everything forwards.
   bool changed(HostId host) const { return changed_[host] != 0; }
 
+  /// Of the rules that are not present as they should be, by their newest version.
+  std::uint64_t fingerprint() const;
+
   /// "host-1.02/br-int".
   std::string bridge_name(HostId host) const;
 

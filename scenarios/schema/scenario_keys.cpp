@@ -221,6 +221,7 @@ ScenarioTable make_scenario_table() {
   add_cloud_keys(table);
   table.include(detection_table(), field(&Scenario::pipeline));
   add_confounders(table);
+  add_clock_keys(table);
   table.list("faults",
              {0, 1000},
              fault_table(),

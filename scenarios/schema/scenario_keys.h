@@ -52,6 +52,9 @@ const ScenarioTable& scenario_table();
 /// The part of it below `fabric`.
 void add_fabric_keys(ScenarioTable& table);
 
+/// The parts below `clocks` and `confounders.telemetry`.
+void add_clock_keys(ScenarioTable& table);
+
 /// The part of it below `faults[]`.
 KeyTable<FaultDraft> fault_table();
 

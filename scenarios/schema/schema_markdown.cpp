@@ -51,6 +51,12 @@ constexpr std::array kSections = {
     Section{"confounders",
             "confounders",
             "Things that look like failures and are not. All are off unless asked for."},
+    Section{
+        "clocks",
+        "clocks",
+        "The hosts' clocks and the timestamps of probes. Clocks are exact unless asked otherwise. "
+        "An offset shifts the times in records; round trips are measured on clocks that are never "
+        "set. All numbers are ours."},
     Section{"faults",
             "faults",
             "What is broken. A fault has either a `kind`, with the keys that this kind takes, or a "
