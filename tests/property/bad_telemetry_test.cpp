@@ -69,7 +69,9 @@ std::string all_names(const Outcome& outcome) {
 TEST(BadTelemetry, OpensNoIncidentWhereAllIsWell) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE("seed=" + std::to_string(seed));
-    const Outcome outcome = outcome_of(test::smoke_scenario("healthy", bad_surroundings(seed)));
+    std::vector<std::string> settings = bad_surroundings(seed);
+    settings.emplace_back("duration=30min");
+    const Outcome outcome = outcome_of(test::smoke_scenario("healthy", settings));
     EXPECT_TRUE(outcome.incidents.empty()) << all_names(outcome);
     EXPECT_GT(outcome.counts.duplicates, 100u);
     EXPECT_GT(outcome.counts.missing, 100u);
@@ -110,11 +112,11 @@ TEST(BadTelemetry, IsTheSameForEveryWayOfEvaluating) {
                              "confounders.telemetry.duplicated=5%",
                              "confounders.telemetry.sampler.phase=1s",
                              "clocks.timestamps=host",
-                             "confounders.agent_crashes.count=6",
-                             "duration=2min"}) {
+                             "confounders.agent_crashes.count=6"}) {
       settings.emplace_back(more);
     }
-    const Scenario scenario = test::busy_scenario(settings);
+    Scenario scenario = test::busy_scenario(settings);
+    scenario.duration = std::chrono::minutes(2);
     const Outcome batched = outcome_of(scenario);
     const Outcome single = outcome_of(scenario, {.evaluation = ProbeEvaluation::kEventPerProbe});
     const Outcome threads = outcome_of(scenario, {.threads = 3});

@@ -18,8 +18,9 @@ constexpr std::size_t kFaults = 10;
 
 /// The busy scenario with other faults: each one or two effects, some at once, some for ever.
 Scenario random_scenario(std::uint64_t seed) {
-  Scenario scenario = test::busy_scenario(
-      {"seed=" + std::to_string(seed), "duration=110s", "jobs[0].start.ready_spread=10s"});
+  Scenario scenario =
+      test::busy_scenario({"seed=" + std::to_string(seed), "jobs[0].start.ready_spread=10s"});
+  scenario.duration = seconds(110);
   const Fabric fabric(scenario.fabric);
   const std::vector<EffectKind> kinds = test::all_effect_kinds();
   Dice dice(seed, 4);
