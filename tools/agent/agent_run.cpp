@@ -212,6 +212,8 @@ class LiveRun {
         return "is gone";
       case MembershipKind::kAddressChanged:
         return "has another address";
+      case MembershipKind::kSubmitted:
+        return "is submitted";
     }
     return "changed";
   }
