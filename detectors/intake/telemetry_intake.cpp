@@ -18,6 +18,12 @@ TelemetryIntake::TelemetryIntake(std::size_t endpoint_count, const IntakeOptions
       newest_sample_(endpoint_count, Time::min()),
       sample_counts_(endpoint_count) {}
 
+void TelemetryIntake::grow(std::size_t endpoint_count) {
+  visits_.grow(endpoint_count);
+  newest_sample_.resize(endpoint_count, Time::min());
+  sample_counts_.resize(endpoint_count);
+}
+
 void TelemetryIntake::samples(Time now, std::vector<ThroughputSample>& samples) {
   for (const ThroughputSample& sample : samples) {
     // A sample from the future is of a clock that is ahead: it waits no longer than any other.
@@ -68,6 +74,9 @@ void TelemetryIntake::events(Time now, std::vector<MembershipEvent>& events) {
     events_by_arrival_.pop_front();
   }
   std::erase_if(events, [&](const MembershipEvent& event) {
+    if (event.endpoint.index() >= sample_counts_.size()) {
+      grow(event.endpoint.index() + 1);
+    }
     const EventKey key{event.at, event.endpoint, event.kind};
     if (!known_events_.insert(key).second) {
       ++duplicate_events_;

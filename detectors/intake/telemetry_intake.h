@@ -44,6 +44,7 @@ class TelemetryIntake final {
     ThroughputSample sample;
   };
 
+  void grow(std::size_t endpoint_count);
   bool admit(const ThroughputSample& sample);
 
   IntakeOptions options_;

@@ -46,6 +46,12 @@ bool before(const Visit& a, const Visit& b) {
 VisitIntake::VisitIntake(std::size_t endpoint_count, const IntakeOptions& options)
     : options_(options), sources_(endpoint_count) {}
 
+void VisitIntake::grow(std::size_t endpoint_count) {
+  if (endpoint_count > sources_.size()) {
+    sources_.resize(endpoint_count);
+  }
+}
+
 void VisitIntake::expect(std::span<const ProbeRequest> requests) {
   for (const ProbeRequest& request : requests) {
     if (request.pair.index() >= source_of_.size()) {
@@ -54,6 +60,9 @@ void VisitIntake::expect(std::span<const ProbeRequest> requests) {
     source_of_[request.pair] = request.ends.source;
     Source& source = sources_[request.ends.source];
     ++source.counts.expected;
+    if (source.slots.empty()) {
+      busy_.push_back(request.ends.source);
+    }
     source.slots.push_back(
         {.planned = request.start,
          .due = request.start + (request.count - 1) * request.spacing + request.timeout,
@@ -67,18 +76,21 @@ const ProbeBatch& VisitIntake::admit(Time now, const ProbeBatch& received) {
   for (std::uint32_t v = 0; v < received.visits.size(); ++v) {
     take(received, v);
   }
-  for (Source& source : sources_) {
+  for (const EndpointId id : busy_) {
+    Source& source = sources_[id];
     release(source, now, received, false);
     forget(source, now);
   }
-  return result(received);
+  const ProbeBatch& ordered = result(received);
+  drop_idle();
+  return ordered;
 }
 
 const ProbeBatch& VisitIntake::flush() {
   handed_on_.clear();
   static const ProbeBatch kNothing;
-  for (Source& source : sources_) {
-    release(source, Time::max(), kNothing, true);
+  for (const EndpointId id : busy_) {
+    release(sources_[id], Time::max(), kNothing, true);
   }
   return result(kNothing);
 }
@@ -206,7 +218,7 @@ void VisitIntake::forget(Source& source, Time now) const {
   while (old < source.front && source.slots[old].due < limit) {
     ++old;
   }
-  if (old >= kErasedAtOnce) {
+  if (old >= kErasedAtOnce || (old > 0 && old == source.slots.size())) {
     source.forgotten = source.slots[old - 1].planned;
     source.slots.erase(source.slots.begin(),
                        source.slots.begin() + static_cast<std::ptrdiff_t>(old));
@@ -214,9 +226,20 @@ void VisitIntake::forget(Source& source, Time now) const {
   }
 }
 
+void VisitIntake::drop_idle() {
+  std::erase_if(busy_, [this](EndpointId id) {
+    std::vector<Slot>& slots = sources_[id].slots;
+    if (slots.empty()) {
+      slots.shrink_to_fit();
+    }
+    return slots.empty();
+  });
+}
+
 void VisitIntake::hold_back(const ProbeBatch& received) {
   still_held_.clear();
-  for (Source& source : sources_) {
+  for (const EndpointId id : busy_) {
+    Source& source = sources_[id];
     if (source.filled == 0) {
       continue;
     }

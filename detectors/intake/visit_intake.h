@@ -14,8 +14,10 @@
 // on of their pair.
 // Invariants: 1. a (pair, start) is handed on at most once; 2. of a source, planned visits are
 // handed on in the order of their plan; 3. expected = received + missing + open; 4. memory is at
-// most the slots of `lateness` and a fixed while.  Thread-compatible.
-// Complexity: a step per slot of the source that is remembered, at most.
+// most the slots of `lateness` and a fixed while, apart from counts and two words a pair.
+// Thread-compatible.
+// Complexity: a step per slot of the source that is remembered, at most; nothing for sources that
+// nobody asks any more.
 #pragma once
 
 #include "detectors/telemetry/probe.h"
@@ -52,6 +54,9 @@ struct IntakeOptions {
 class VisitIntake final {
  public:
   VisitIntake(std::size_t endpoint_count, const IntakeOptions& options);
+
+  /// The directory has become longer.
+  void grow(std::size_t endpoint_count);
 
   /// Reports of these are owed from now on.  REQUIRES: starts of a source ascend from call to call.
   void expect(std::span<const ProbeRequest> requests);
@@ -110,12 +115,14 @@ class VisitIntake final {
   bool given_up(const Source& source, const Slot& slot, Time now) const;
   void hand_on(const ProbeBatch& batch, std::uint32_t visit);
   void forget(Source& source, Time now) const;
+  void drop_idle();
   /// Copies what waits out of `received`, and drops from held_ what does not wait any more.
   void hold_back(const ProbeBatch& received);
   const ProbeBatch& result(const ProbeBatch& received);
 
   IntakeOptions options_;
   IdVector<EndpointId, Source> sources_;
+  std::vector<EndpointId> busy_;  ///< sources with slots
   IdVector<PairId, EndpointId> source_of_;
   IdVector<PairId, Time> newest_;  ///< start of the newest visit handed on
   ProbeBatch held_;                ///< visits of filled slots

@@ -105,6 +105,10 @@ void ChannelMembership::collect(Time now, std::vector<MembershipEvent>& events) 
   fresh_.clear();
   inner_->collect(now, fresh_);
   for (const MembershipEvent& event : fresh_) {
+    if (event.kind == MembershipKind::kSubmitted) {
+      deliver(event);  // The platform's own word, which adds to the directory.
+      continue;
+    }
     ReportFate fate =
         report_fate(options_, seed_, Purpose::kEventChannel, event.endpoint, event.at);
     if (fate.lost) {
