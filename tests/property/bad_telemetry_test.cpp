@@ -1,6 +1,8 @@
 // Bad telemetry and bad clocks hide no fault and make none, and change no other property.
 #include "sim/base/fingerprint.h"
 #include "tests/support/simulated_run.h"
+#include "tests/support/temporary_directory.h"
+#include "tools/run/run_session.h"
 
 #include <algorithm>
 #include <string>
@@ -127,6 +129,22 @@ TEST(BadTelemetry, IsTheSameForEveryWayOfEvaluating) {
     EXPECT_EQ(batched.names, single.names);
     EXPECT_EQ(batched.names, threads.names);
   }
+}
+
+/// What is recorded is what came in, copies and all; so the same goes through the same intake.
+TEST(BadTelemetry, ReplayFindsTheSameIncidents) {
+  const Scenario scenario = test::smoke_scenario("crc-error", bad_surroundings(1));
+  const fakes::TemporaryDirectory directory;
+  const std::string first = directory.file("first");
+  const RunData run = run_scenario(scenario, {.directory = first, .command = "test"});
+  const RunData again =
+      replay_run(first + "/run.sqlite", {.directory = directory.file("again"), .command = "test"});
+  ASSERT_EQ(run.incidents.size(), 1u);
+  ASSERT_EQ(again.incidents.size(), 1u);
+  EXPECT_EQ(run.incidents[0].id, again.incidents[0].id);
+  EXPECT_EQ(run.incidents[0].closed, again.incidents[0].closed);
+  EXPECT_EQ(run.incidents[0].pairs, again.incidents[0].pairs);
+  EXPECT_EQ(run.result.probes_sent, again.result.probes_sent);
 }
 
 /// With a bound on lateness and nothing late, the pipeline sees what it saw without.
