@@ -10,6 +10,14 @@
 // 3. `kPending` means ask again at the next poll; `kUnavailable` means this source has no answer
 //    here, and the caller says so in its evidence.
 // 4. Collected data is complete, ordered, and delivered once.
+// 5. The directory may grow, inside Membership::collect() alone.  Ids are appended and never given
+//    to somebody else.  Each endpoint that was not there at the start is announced with kSubmitted
+//    by the call that adds it; all endpoints of a task are announced together: in the order of
+//    their neighbouring ids, with one time, before any other event of the task.
+// 6. An endpoint ends with kStopping, kGone, or both.  When all endpoints of a task are gone the
+//    task has ended: nothing is ever heard of these ids again (one that starts anew is submitted
+//    with new ids), and whoever holds state of the task may release it.  The on-demand sources
+//    answer kUnavailable, alive() kUnknown, about an endpoint that they have released.
 // Thread-compatible: one caller at a time.
 #pragma once
 
@@ -77,7 +85,7 @@ class Membership {
  public:
   virtual ~Membership() = default;
 
-  /// Appends the events up to `now`, in order.
+  /// Appends the events up to `now`, in order.  Only here may Telemetry::endpoints grow.
   virtual void collect(Time now, std::vector<MembershipEvent>& events) = 0;
 
   /// What the endpoint's agent answers on its management connection at `now`.
@@ -86,7 +94,7 @@ class Membership {
 
 /// The six, and the two name tables that give their ids a meaning.
 struct Telemetry {
-  const EndpointDirectory& endpoints;
+  const EndpointDirectory& endpoints;  ///< may grow
   ComponentTable& components;
   Probes& probes;
   PathTracer& paths;

@@ -20,13 +20,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bonescan::fakes {
 
 class PipelineBench {
  public:
-  explicit PipelineBench(int hosts, int rnics = 1) : world(fake_endpoints(hosts, rnics)) {
+  explicit PipelineBench(int hosts, int rnics = 1) : PipelineBench(fake_endpoints(hosts, rnics)) {}
+
+  explicit PipelineBench(EndpointDirectory endpoints) : world(std::move(endpoints)) {
     options.probing.list = PingListKind::kSameRail;
   }
 

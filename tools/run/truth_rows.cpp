@@ -88,13 +88,15 @@ std::vector<Pair> affected_pairs(const TruthRecord& record, const EndpointMap& e
 
 }  // namespace
 
-CrossingSignatures crossing_signatures(const World& world,
-                                       const EndpointMap& endpoints,
-                                       const PairTable& pairs,
-                                       std::uint64_t seed) {
-  CrossingSignatures signatures(world.fabric().cable_count());
-  for (std::uint32_t p = 0; p < pairs.size(); ++p) {
-    const Pair& ends = pairs[PairId(p)];
+void add_crossings(const World& world,
+                   const EndpointMap& endpoints,
+                   const PairTable& pairs,
+                   std::size_t first,
+                   std::uint64_t seed,
+                   CrossingSignatures& signatures) {
+  signatures.resize(world.fabric().cable_count());
+  for (std::size_t p = first; p < pairs.size(); ++p) {
+    const Pair& ends = pairs[PairId(static_cast<std::uint32_t>(p))];
     const ProbePath path = resolve_path(world,
                                         {.source = endpoints.rnic(ends.source),
                                          .target = endpoints.rnic(ends.target),
@@ -113,7 +115,6 @@ CrossingSignatures crossing_signatures(const World& world,
       signatures[CableId(static_cast<std::uint32_t>(*cable))] += mix64(p + 1);
     }
   }
-  return signatures;
 }
 
 double information_bound_s(double loss_ratio,
@@ -135,8 +136,7 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
                                       const Scenario& scenario,
                                       const CrossingSignatures& signatures) {
   std::vector<TruthRow> rows;
-  std::vector<Pair> probed(pipeline.pairs().begin(), pipeline.pairs().end());
-  std::sort(probed.begin(), probed.end());
+  const PairTable& probed = pipeline.pairs();  // ascending
   const SkeletonSummary skeleton = pipeline.skeleton();
   for (const TruthRecord& record : records) {
     const FaultSpec& fault = scenario.faults[record.id];
