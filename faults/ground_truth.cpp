@@ -99,6 +99,7 @@ void GroundTruth::begin(std::size_t fault) {
   watch.active = true;
   watch.interval = kFirstInterval;
   watch.pairs = footprint(spec);
+  watch.jobs_revision = world_->jobs().revision();
   watches_[fault] = std::move(watch);
   begun_.push_back(fault);
   ++revision_;
@@ -191,15 +192,22 @@ void GroundTruth::sample(std::uint64_t fault) {
   if (!watch.active) {
     return;
   }
+  if (watch.jobs_revision != world_->jobs().revision()) {
+    watch.pairs = footprint((*faults_)[fault]);
+    watch.jobs_revision = world_->jobs().revision();
+  }
   auto& affected = watch.record.affected;
-  const std::size_t known = affected.size();
+  auto& leases = watch.record.affected_leases;
+  const std::size_t known = leases.size();
   const bool had_time_zero = watch.record.time_zero.has_value();
   for (const auto& [source, target] : watch.pairs) {
     compare(watch, source, target);
   }
   std::sort(affected.begin(), affected.end());
   affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
-  if (affected.size() != known || watch.record.time_zero.has_value() != had_time_zero) {
+  std::sort(leases.begin(), leases.end());
+  leases.erase(std::unique(leases.begin(), leases.end()), leases.end());
+  if (leases.size() != known || watch.record.time_zero.has_value() != had_time_zero) {
     ++revision_;
   }
   world_->engine().schedule(world_->engine().now() + watch.interval,
@@ -236,6 +244,8 @@ void GroundTruth::compare(Watch& watch, RnicId source, RnicId target) {
   if (loss >= kVisibleLoss || factor >= kVisibleFactor) {
     record.visible = true;
     record.affected.emplace_back(source, target);
+    record.affected_leases.emplace_back(world_->leases().number(source),
+                                        world_->leases().number(target));
   }
   record.loss_ratio = std::max(record.loss_ratio, loss);
   record.latency_factor = std::max(record.latency_factor, factor);

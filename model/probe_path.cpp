@@ -125,7 +125,7 @@ void LoadTimeline::cover(const World& world, Time from, Time to) {
         if (burst.from >= until) {
           break;
         }
-        found.push_back({burst.from, std::min(burst.to, until)});
+        found.push_back({burst.from, std::min(burst.to, job.running_until())});
         at = burst.to;
       }
     }

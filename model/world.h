@@ -106,7 +106,7 @@ class World final : private CloudObserver {
   /// Null unless the options ask for one.
   const Cloud* cloud() const { return cloud_.get(); }
 
-  /// What the cloud announced since the last call, in order.
+  /// What the cloud announced since the last call, in order.  It is kept until somebody asks.
   std::vector<CloudEvent> take_cloud_events() { return std::exchange(cloud_events_, {}); }
 
   const RnicLeases& leases() const { return leases_; }

@@ -15,7 +15,7 @@ EndpointMap::EndpointMap(const World& world) : endpoints_(world.fabric().rnic_co
   for (std::uint32_t r = 0; r < fabric.rnic_count(); ++r) {
     const RnicId rnic(r);
     const JobPlace& place = world.jobs().place(rnic);
-    if (place.job.valid()) {
+    if (place.job.valid() && !world.in_cloud(rnic)) {
       append(world, rnic, fabric.rnic_name(rnic), world.jobs()[place.job.index()].options().name);
       directory_[endpoints_[rnic]].overlay_ip = overlay_address(fabric, rnic);
     }

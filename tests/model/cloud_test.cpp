@@ -45,6 +45,23 @@ TEST(Cloud, LeadsATaskThroughItsLife) {
   EXPECT_EQ(run.cloud.counts().tasks, 0u);
 }
 
+TEST(Cloud, TellsTheStateOfAContainerBetweenItsEvents) {
+  CloudOptions options;
+  options.trace = {traced(seconds(0), 1, minutes(10))};
+  options.trace[0].ready_spread = minutes(5);
+  RecordedCloud run(options);
+  run.run_for(Duration(0));
+  const auto state = [&] { return run.cloud.state(run.cloud.tasks()[0], 0, run.engine.now()); };
+  const Time ready = run.cloud.tasks()[0].containers[0].ready_at;
+  EXPECT_EQ(state(), ContainerState::kPulling);
+  run.engine.run_until(ready - Duration(1));
+  EXPECT_EQ(state(), ContainerState::kStarting);
+  run.engine.run_until(ready);
+  EXPECT_EQ(state(), ContainerState::kReady);
+  run.engine.run_until(at(minutes(10)));
+  EXPECT_EQ(state(), ContainerState::kStopping);
+}
+
 TEST(Cloud, AdmitsInOrderAndNobodyOvertakesTheHead) {
   CloudOptions options;
   options.trace = {traced(seconds(0), 6, minutes(10)),

@@ -30,8 +30,8 @@ CloudTraceTask task(Duration when, std::uint32_t containers, std::uint32_t rnics
   return {.at = when, .containers = containers, .rnics = rnics, .lifetime = life};
 }
 
-struct Run {
-  explicit Run(const WorldOptions& options, ProbeEvaluation how = ProbeEvaluation::kBatch)
+struct CloudRun {
+  explicit CloudRun(const WorldOptions& options, ProbeEvaluation how = ProbeEvaluation::kBatch)
       : world(options, engine), backend(world, {.evaluation = how}), prober(backend) {}
 
   void turns(int count) {
@@ -57,7 +57,7 @@ TEST(CloudWorld, AppendsEndpointsWhenTasksAreSubmitted) {
   options.jobs = {{.name = "pretrain", .gpus = 16, .tp = 8, .pp = 1, .dp = 2}};
   options.cloud.trace = {task(seconds(10), 2, 4, seconds(30)),
                          task(seconds(12), 1, 1, seconds(60))};
-  Run run(options);
+  CloudRun run(options);
   EXPECT_EQ(run.backend.endpoints().directory().size(), 16u);
   run.turns(60);
   ASSERT_EQ(run.backend.endpoints().directory().size(), 16u + 8u + 1u);
@@ -78,7 +78,7 @@ TEST(CloudWorld, AnnouncesATaskAtOnceBeforeAnythingElseOfIt) {
   options.cloud.containers_per_minute = 10;
   options.cloud.sizes = {{1, 1.0}, {2, 1.0}};
   options.cloud.lifetimes = {{0.5, seconds(40)}};
-  Run run(options);
+  CloudRun run(options);
   run.turns(300);
   std::map<std::string, Time> submitted;
   std::set<EndpointId> gone;
@@ -106,7 +106,7 @@ TEST(CloudWorld, AnnouncesATaskAtOnceBeforeAnythingElseOfIt) {
 TEST(CloudWorld, TellsTenantsOfOneHostApart) {
   WorldOptions options = cloud_options();
   options.cloud.trace = {task(seconds(0), 2, 4, minutes(9)), task(seconds(0), 2, 4, minutes(9))};
-  Run run(options);
+  CloudRun run(options);
   run.turns(2);
   const Fabric& fabric = run.world.fabric();
   const RnicId one = fabric.rnic(HostId(0), 0);
@@ -122,7 +122,7 @@ TEST(CloudWorld, TellsTenantsOfOneHostApart) {
 TEST(CloudWorld, LeavesNothingToALaterTenant) {
   WorldOptions options = cloud_options();
   options.cloud.trace = {task(seconds(0), 4, 8, seconds(60)), task(seconds(61), 4, 8, seconds(60))};
-  Run run(options);
+  CloudRun run(options);
   run.turns(50);
   const std::size_t used = run.world.flows().used();
   const std::size_t places = run.world.flows().size();
@@ -153,7 +153,7 @@ TEST(CloudWorld, LosesProbesToACrashedContainerAndSaysNothing) {
   options.cloud.crash_share = 1.0;
   options.cloud.crash_within = seconds(1);
   options.cloud.trace = {task(seconds(5), 2, 8, minutes(30))};
-  Run run(options);
+  CloudRun run(options);
   run.turns(40);
   EXPECT_TRUE(std::none_of(run.events.begin(), run.events.end(), [](const MembershipEvent& event) {
     return event.kind == MembershipKind::kStopping;
@@ -166,7 +166,7 @@ TEST(CloudWorld, TrafficStopsWithTheTaskAndQuietTasksHaveNone) {
   WorldOptions options = cloud_options();
   options.cloud.trace = {task(seconds(0), 2, 8, seconds(60)), task(seconds(0), 2, 8, seconds(60))};
   options.cloud.trace[1].trains = false;
-  Run run(options);
+  CloudRun run(options);
   std::map<std::string, double> bytes;
   for (int i = 0; i < 60; ++i) {
     run.turns(1);
@@ -196,8 +196,8 @@ TEST(CloudWorld, GivesTheSameRecordsWithOneEventPerProbe) {
   options.cloud.lifetimes = {{0.1, seconds(20)}, {0.9, seconds(90)}};
   options.cloud.crash_share = 0.1;
   options.cloud.agent_restarts_per_day = 2'000;
-  Run batch(options);
-  Run single(options, ProbeEvaluation::kEventPerProbe);
+  CloudRun batch(options);
+  CloudRun single(options, ProbeEvaluation::kEventPerProbe);
   for (int i = 0; i < 240; ++i) {
     batch.turns(1);
     single.turns(1);
@@ -210,8 +210,8 @@ TEST(CloudWorld, GivesTheSameRecordsWithOneEventPerProbe) {
 TEST(CloudWorld, IsTheSameWhateverFails) {
   WorldOptions options = cloud_options();
   options.cloud.containers_per_minute = 5;
-  Run healthy(options);
-  Run broken(options);
+  CloudRun healthy(options);
+  CloudRun broken(options);
   broken.world.set_port_down(CableId(0));
   broken.world.stop_agent(HostId(1));
   healthy.turns(300);

@@ -18,7 +18,8 @@ std::vector<int> indexes(const GidTable& table) {
 }
 
 TEST(GidTable, GivesEveryAddressBothTypesFromItsFirstIndexOn) {
-  for (const std::uint16_t first : {4, 6, 12}) {
+  for (const int index : {4, 6, 12}) {
+    const auto first = static_cast<std::uint16_t>(index);
     GidTable table(first);
     table.add(kLocal);
     table.add(kMapped);

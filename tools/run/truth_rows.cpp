@@ -76,11 +76,11 @@ std::vector<std::string> equivalent_links(const CrossingSignatures& signatures,
 /// The affected pairs that are endpoints of the run.
 std::vector<Pair> affected_pairs(const TruthRecord& record, const EndpointMap& endpoints) {
   std::vector<Pair> pairs;
-  for (const auto& [source, target] : record.affected) {
-    const auto from = endpoints.endpoint(source);
-    const auto to = endpoints.endpoint(target);
-    if (from && to) {
-      pairs.push_back({*from, *to});
+  for (const auto& [source, target] : record.affected_leases) {
+    const EndpointId from = EndpointMap::endpoint_of_lease(source);
+    const EndpointId to = EndpointMap::endpoint_of_lease(target);
+    if (endpoints.knows(from) && endpoints.knows(to)) {
+      pairs.push_back({from, to});
     }
   }
   return pairs;
