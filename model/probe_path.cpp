@@ -3,6 +3,7 @@
 #include "model/fabric/ecmp_hash.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace bonescan {
 namespace {
@@ -71,6 +72,14 @@ struct BridgePass {
   }
 };
 
+/// Nothing of the flow was seen by any bridge; the VF's counter stops at what it can hold.
+std::uint32_t dropped_at_vf(FlowQuad& quad, std::size_t end) {
+  if (quad.vf_drops[end] < std::numeric_limits<std::uint16_t>::max()) {
+    ++quad.vf_drops[end];
+  }
+  return kNoAnswer;
+}
+
 /// Mean queueing by the job's own bursts at both ends; `until` as in LoadTimeline::load().
 double load_queue_ns(const World& world,
                      const LoadTimeline& load,
@@ -98,12 +107,21 @@ ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
   path.fixed_ns = static_cast<double>((base + there.delay + back.delay).count());
   path.queue_mean_ns = there.queue_mean_ns + back.queue_mean_ns;
   path.request_pass = there.pass_ratio * (1.0 - world.latency().options().base_loss_ratio);
+  const TunnelState& tunnels = world.tunnels();
+  if (!tunnels.passes(spec.source, spec.target, spec.bytes)) [[unlikely]] {
+    path.request_pass = 0.0;
+  }
   path.round_pass = path.request_pass * back.pass_ratio;
+  if (!tunnels.passes(spec.target, spec.source, spec.bytes)) [[unlikely]] {
+    path.round_pass = 0.0;
+  }
+  path.sends = tunnels.sends(spec.source);
+  path.target_sends = tunnels.sends(spec.target);
   const HostId near_host = world.fabric().host_of(spec.source);
   const HostId far_host = world.fabric().host_of(spec.target);
   path.answers = world.agent_running(far_host) && world.container_ready(far_host);
-  path.source_rules_changed = world.open_flow().changed(near_host);
-  path.target_rules_changed = world.open_flow().changed(far_host);
+  path.source_rules_changed = world.translation_changed(near_host);
+  path.target_rules_changed = world.translation_changed(far_host);
   return path;
 }
 
@@ -161,11 +179,17 @@ std::uint32_t evaluate_probe(const World& world,
   }
   const double luck = open01(bits[1]);
 
+  if (!path.sends) [[unlikely]] {
+    return dropped_at_vf(quad, here);
+  }
   BridgePass request{world, spec.source, spec.target, sent};
   if (!request.pass(quad.encap[here], spec.source, path.source_rules_changed) ||
       luck >= path.request_pass ||
       !request.pass(quad.decap[there], spec.target, path.target_rules_changed) || !path.answers) {
     return kNoAnswer;
+  }
+  if (!path.target_sends) [[unlikely]] {
+    return dropped_at_vf(quad, there);
   }
   BridgePass answer{world, spec.target, spec.source, sent};
   if (!answer.pass(quad.encap[there], spec.target, path.target_rules_changed) ||
@@ -187,8 +211,8 @@ QuietStretch::QuietStretch(const World& world,
                            const FlowQuad& quad,
                            Time from) {
   const ProbePath& path = context.path;
-  if (quad.traffic != TrafficKind::kNone || !path.answers || path.source_rules_changed ||
-      path.target_rules_changed) {
+  if (quad.traffic != TrafficKind::kNone || !path.answers || !path.sends || !path.target_sends ||
+      path.source_rules_changed || path.target_rules_changed) {
     return;
   }
   Time until = kNever;
@@ -222,7 +246,7 @@ std::optional<double> cross_bridge(const World& world,
                                    Time now) {
   BridgePass bridge{world, crossing.source, crossing.target, now};
   const HostId host = world.fabric().host_of(crossing.at);
-  if (!bridge.pass(flow, crossing.at, world.open_flow().changed(host))) {
+  if (!bridge.pass(flow, crossing.at, world.translation_changed(host))) {
     return std::nullopt;
   }
   return bridge.cost_ns;
@@ -235,8 +259,18 @@ Translation bridge_translation(
   if (flow.place != FlowPlace::kAbsent) {
     version = std::max(flow.installed, world.clocks(at).sweeps.at_or_before(now));
   }
-  return at == source ? world.open_flow().translate_encap(source, target, version)
-                      : world.open_flow().translate_decap(target, version);
+  return translation(world, at, source, target, version);
+}
+
+Translation translation(const World& world, RnicId at, RnicId source, RnicId target, Time version) {
+  if (at != source) {
+    return world.open_flow().translate_decap(target, version);
+  }
+  Translation found = world.open_flow().translate_encap(source, target, version);
+  if (found.forwards()) {
+    found.tunnel = world.tunnels().fault(source, target, version);
+  }
+  return found;
 }
 
 PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now) {
@@ -261,6 +295,9 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
       {quad.encap[there], spec.target, spec.target, spec.source},
       {quad.decap[here], spec.source, spec.target, spec.source},
   };
+  if (!path.sends || !path.target_sends) {
+    return {.loss_ratio = 1.0, .rtt_ns = path.fixed_ns};
+  }
   double overlay_ns = 0.0;
   for (const Crossing& crossing : crossings) {
     const bool installed = crossing.flow.place != FlowPlace::kAbsent;

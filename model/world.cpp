@@ -38,6 +38,7 @@ World::World(const WorldOptions& options, Engine& engine)
       links_(fabric_),
       router_(fabric_, links_, options.seed),
       open_flow_(fabric_),
+      tunnels_(fabric_, options.overlay.mtu),
       latency_(options.latency),
       ready_(fabric_.host_count()),
       agent_stops_(fabric_.host_count()),
@@ -222,6 +223,10 @@ void World::converge(std::uint64_t link) {
 
 void World::change_rule(const RuleKey& rule, RuleState state) {
   open_flow_.change(rule, state, engine_->now());
+}
+
+void World::change_tunnel(const TunnelKey& key, TunnelFault fault) {
+  tunnels_.change(key, fault, engine_->now());
 }
 
 void World::settle_quad(FlowQuad& quad, Time now) const {

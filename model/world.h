@@ -15,6 +15,7 @@
 #include "model/overlay/flow_store.h"
 #include "model/overlay/open_flow.h"
 #include "model/overlay/overlay_options.h"
+#include "model/overlay/tunnel_state.h"
 #include "model/workload/job.h"
 #include "sim/engine/engine.h"
 
@@ -61,6 +62,15 @@ class World final {
 
   const OpenFlow& open_flow() const { return open_flow_; }
 
+  TunnelState& tunnels() { return tunnels_; }
+
+  const TunnelState& tunnels() const { return tunnels_; }
+
+  /// False if no packet of this host ever met anything but present rules and sound tunnels.
+  bool translation_changed(HostId host) const {
+    return open_flow_.changed(host) || tunnels_.changed(host);
+  }
+
   FlowStore& flows() { return flows_; }
 
   const FlowStore& flows() const { return flows_; }
@@ -104,6 +114,7 @@ class World final {
   void set_one_way_down(LinkId link);
   void set_one_way_up(LinkId link);
   void change_rule(const RuleKey& rule, RuleState state);
+  void change_tunnel(const TunnelKey& key, TunnelFault fault);
 
   /// Brings the four megaflows of a quad to `now`: the job's traffic, then idleness.
   void settle_quad(FlowQuad& quad, Time now) const;
@@ -125,6 +136,7 @@ class World final {
   LinkTable links_;
   Router router_;
   OpenFlow open_flow_;
+  TunnelState tunnels_;
   LatencyModel latency_;
   FlowStore flows_;
   std::vector<Job> jobs_;

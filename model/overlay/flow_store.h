@@ -28,7 +28,8 @@ struct FlowQuad {
   TrafficKind traffic = TrafficKind::kNone;
   std::uint32_t stage = 0;  ///< of the ring, if traffic is kRing
   JobId job;
-  Time job_until;  ///< the job's traffic is accounted for up to here
+  std::array<std::uint16_t, 2> vf_drops{};  ///< probes that the VF of an end did not let out
+  Time job_until;                           ///< the job's traffic is accounted for up to here
 
   std::size_t end_of(RnicId rnic) const { return rnic == ends[0] ? 0 : 1; }
 };

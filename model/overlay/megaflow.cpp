@@ -17,6 +17,7 @@ void set_unreported(Megaflow& flow, const FlowClocks& clocks, Time at) {
 
 void remove(Megaflow& flow) {
   flow.place = FlowPlace::kAbsent;
+  evict(flow.ukey);
   flow.unreported = kNever;
   flow.refresh_due = kNever;
   flow.idle_due = kNever;
@@ -42,7 +43,8 @@ void age_out(Megaflow& flow, const FlowClocks& clocks) {
 }
 
 void install(Megaflow& flow, const FlowClocks& clocks, Time now) {
-  flow.place = FlowPlace::kOffloaded;
+  install(flow.ukey);
+  flow.place = flow.offloadable ? FlowPlace::kOffloaded : FlowPlace::kSoftware;
   flow.installed = now;
   flow.last_hit = now;
   set_used(flow, clocks, now);
@@ -144,6 +146,7 @@ void lose_offload(Megaflow& flow, const FlowClocks& clocks, Time now) {
   settle(flow, clocks, now);
   if (flow.place == FlowPlace::kOffloaded) {
     flow.place = FlowPlace::kSoftware;
+    lose_track(flow.ukey);
     set_unreported(flow, clocks, kNever);
     set_used(flow, clocks, now);
   }

@@ -17,12 +17,14 @@
 //
 // "Counters say" is the point: an offloaded flow is hit in hardware, and OVS learns of it only at
 // the RNIC's next counter refresh.  If refreshes stop, an active flow looks idle (Figure 18).
-// Invariants: 1. time never goes back; 2. offloaded implies present in the datapath.
+// Invariants: 1. time never goes back; 2. offloaded implies present in the datapath; 3. the ukey is
+// installed exactly while the flow is not absent, and only moves forward (ukey.h).
 // A naive state machine that ticks through every sweep and refresh is its differential reference.
 #pragma once
 
 #include "model/overlay/overlay_options.h"
 #include "model/overlay/periodic_clock.h"
+#include "model/overlay/ukey.h"
 #include "sim/base/units.h"
 
 #include <algorithm>
@@ -54,6 +56,9 @@ struct Megaflow {
   Time idle_due = kNever;     ///< the sweep that will find the flow idle
   std::uint32_t hits = 0;
   FlowPlace place = FlowPlace::kAbsent;
+  Ukey ukey;
+  /// The eswitch takes the flow when it is installed; else it stays in software (eswitch.h).
+  bool offloadable = true;
 };
 
 /// Carries the state forward to `now`, no packet in between.

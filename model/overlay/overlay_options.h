@@ -19,6 +19,7 @@ struct OverlayOptions {
   Reoffload reoffload = Reoffload::kNever;
   std::uint16_t vxlan_port = 4789;
   std::uint32_t vni = 100;
+  std::uint32_t mtu = 9'216;  ///< IP MTU of underlay ports; inner packets have 50 bytes less
   /// One lookup on the software path. Two of them make the 16 us to 120 us of the paper's Figure
   /// 18; the split per hop is ours.
   Duration slow_path = std::chrono::microseconds(52);

@@ -78,8 +78,22 @@ void add_where(KeyTable<EffectDraft>& table) {
                rule_roles(),
                spec(&EffectSpec::rule),
                "rule.*: the rule from the local virtual function, into the tunnel, or out of it.");
-  table.component("to", field(&EffectDraft::to), "rule.*: the remote RNIC of an encap rule.")
-      .otherwise("required for encap");
+  table
+      .component("to",
+                 field(&EffectDraft::to),
+                 "rule.*: the remote RNIC of an encap rule. tunnel.*: the RNIC at the other end.")
+      .otherwise("required for encap, tunnel.neighbour and tunnel.route");
+  table.choice<NeighbourState>(
+      "neighbour",
+      {{"missing", NeighbourState::kMissing}, {"stale", NeighbourState::kStale}},
+      spec(&EffectSpec::neighbour),
+      "tunnel.neighbour: unresolved, or resolved to a MAC that is no longer there.");
+  table
+      .size("mtu",
+            {Bytes(68), Bytes(65'535)},
+            spec(&EffectSpec::mtu),
+            "tunnel.mtu: the largest outer IP packet. A UDP probe needs its payload and 102 bytes.")
+      .otherwise("required for tunnel.mtu");
   table.choice<RuleAlteration>("alteration",
                                {{"loop", RuleAlteration::kLoop}, {"drop", RuleAlteration::kDrop}},
                                spec(&EffectSpec::alteration),
