@@ -33,6 +33,9 @@ enum class EffectKind : std::uint8_t {
   kTunnelMtu,        ///< tunnel.mtu: the underlay port takes only smaller packets
   kTunnelChecksum,   ///< tunnel.checksum: receivers drop what this port encapsulates
   kSpoofDrop,        ///< vf.spoof_drop: the virtual function drops what it sends
+  kEswitchCapacity,  ///< eswitch.capacity: others hold all entries but some
+  kRulePriority,     ///< rule.priority: a wider rule of software comes before flows' own
+  kFlowLimit,        ///< ovs.flow_limit: the working limit is stuck low
 };
 
 /// Directions of a cable, seen from its first-named end.
@@ -83,6 +86,8 @@ struct EffectSpec {
   std::optional<RnicId> peer;  ///< the remote endpoint of an encap rule, route or neighbour
   RuleAlteration alteration = RuleAlteration::kLoop;
   NeighbourState neighbour = NeighbourState::kMissing;
+  std::uint32_t entries = 1;  ///< eswitch.capacity: what is left
+  std::uint32_t flows = 1;    ///< ovs.flow_limit
   std::uint32_t mtu = 1'500;  ///< tunnel.mtu
 };
 

@@ -163,7 +163,12 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
     case EffectKind::kTunnelMtu:
     case EffectKind::kTunnelChecksum:
     case EffectKind::kSpoofDrop:
+    case EffectKind::kEswitchCapacity:
+    case EffectKind::kRulePriority:
       record.layer = TruthLayer::kRnic;
+      break;
+    case EffectKind::kFlowLimit:
+      record.layer = TruthLayer::kOverlay;
       break;
     case EffectKind::kProcessStop:
       record.layer = first.on.kind == RefKind::kAgent ? TruthLayer::kAgent : TruthLayer::kOverlay;

@@ -3,6 +3,7 @@
 #include "model/fabric/ecmp_hash.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace bonescan {
@@ -30,16 +31,29 @@ LinkConditions conditions(const World& world,
   return met;
 }
 
-double lookup_ns(const OverlayOptions& options, FlowPlace found) {
+/// Software is slower on a busy processor.
+double lookup_ns(const World& world, HostId host, FlowPlace found) {
+  const OverlayOptions& options = world.options().overlay;
+  const double slowdown = world.revalidator(host).slowdown;
   switch (found) {
     case FlowPlace::kOffloaded:
       return 0.0;
     case FlowPlace::kSoftware:
-      return static_cast<double>(options.slow_path.count());
+      return slowdown * static_cast<double>(options.slow_path.count());
     case FlowPlace::kAbsent:
-      return static_cast<double>((options.slow_path + options.upcall).count());
+      return slowdown * static_cast<double>((options.slow_path + options.upcall).count());
   }
   return 0.0;
+}
+
+/// Whether a probe and its answer arrive marked.
+std::array<bool, 2> marks(const World& world, const ProbeSpec& spec, Time sent) {
+  const RngStream stream(world.options().seed,
+                         Purpose::kEcnMark,
+                         spec.source.index() * world.fabric().rnic_count() + spec.target.index());
+  const PhiloxCounter bits = stream.block(static_cast<std::uint64_t>(nanoseconds(sent)));
+  const double share = world.options().overlay.ecn_marked_share;
+  return {open01(bits[0]) < share, open01(bits[1]) < share};
 }
 
 /// One bridge on the way.
@@ -64,10 +78,16 @@ struct BridgePass {
   bool pass_after_change(Megaflow& flow, RnicId at) {
     const FlowClocks clocks = world.clocks(at);
     settle(flow, clocks, now);
-    if (flow.place == FlowPlace::kAbsent && !world.vswitchd_running(world.fabric().host_of(at))) {
+    const HostId host = world.fabric().host_of(at);
+    if (flow.place == FlowPlace::kAbsent && !world.vswitchd_running(host)) {
       return false;  // Nobody answers the upcall.
     }
-    cost_ns += lookup_ns(world.options().overlay, hit(flow, clocks, now));
+    const FlowPlace found = hit(flow, clocks, now);
+    cost_ns += lookup_ns(world, host, found);
+    if (found != FlowPlace::kOffloaded && world.eswitch().shadows(at, source, target)) {
+      // It is in software anyway: the path's own extra lookup is this one.
+      cost_ns -= static_cast<double>(world.options().overlay.slow_path.count());
+    }
     return true;
   }
 };
@@ -105,6 +125,10 @@ ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
   const LinkConditions back = conditions(world, path.answer, spec, true);
   const Duration base = world.latency().base_rtt(path.request, path.answer);
   path.fixed_ns = static_cast<double>((base + there.delay + back.delay).count());
+  const std::uint32_t shadows = world.eswitch().shadowed_lookups(spec.source, spec.target);
+  if (shadows > 0) [[unlikely]] {
+    path.fixed_ns += shadows * static_cast<double>(world.options().overlay.slow_path.count());
+  }
   path.queue_mean_ns = there.queue_mean_ns + back.queue_mean_ns;
   path.request_pass = there.pass_ratio * (1.0 - world.latency().options().base_loss_ratio);
   const TunnelState& tunnels = world.tunnels();
@@ -182,10 +206,17 @@ std::uint32_t evaluate_probe(const World& world,
   if (!path.sends) [[unlikely]] {
     return dropped_at_vf(quad, here);
   }
+  Megaflow* far_decap = &quad.decap[there];
+  Megaflow* near_decap = &quad.decap[here];
+  if (context.marked != nullptr) [[unlikely]] {
+    const std::array<bool, 2> marked = marks(world, spec, sent);
+    far_decap = marked[0] ? &(*context.marked)[there] : far_decap;
+    near_decap = marked[1] ? &(*context.marked)[here] : near_decap;
+  }
   BridgePass request{world, spec.source, spec.target, sent};
   if (!request.pass(quad.encap[here], spec.source, path.source_rules_changed) ||
       luck >= path.request_pass ||
-      !request.pass(quad.decap[there], spec.target, path.target_rules_changed) || !path.answers) {
+      !request.pass(*far_decap, spec.target, path.target_rules_changed) || !path.answers) {
     return kNoAnswer;
   }
   if (!path.target_sends) [[unlikely]] {
@@ -194,7 +225,7 @@ std::uint32_t evaluate_probe(const World& world,
   BridgePass answer{world, spec.target, spec.source, sent};
   if (!answer.pass(quad.encap[there], spec.target, path.target_rules_changed) ||
       luck >= path.round_pass ||
-      !answer.pass(quad.decap[here], spec.source, path.source_rules_changed)) {
+      !answer.pass(*near_decap, spec.source, path.source_rules_changed)) {
     return kNoAnswer;
   }
   Time until = kNever;
@@ -211,8 +242,8 @@ QuietStretch::QuietStretch(const World& world,
                            const FlowQuad& quad,
                            Time from) {
   const ProbePath& path = context.path;
-  if (quad.traffic != TrafficKind::kNone || !path.answers || !path.sends || !path.target_sends ||
-      path.source_rules_changed || path.target_rules_changed) {
+  if (quad.traffic != TrafficKind::kNone || context.marked != nullptr || !path.answers ||
+      !path.sends || !path.target_sends || path.source_rules_changed || path.target_rules_changed) {
     return;
   }
   Time until = kNever;
@@ -300,8 +331,9 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
   }
   double overlay_ns = 0.0;
   for (const Crossing& crossing : crossings) {
+    const HostId host = world.fabric().host_of(crossing.at);
     const bool installed = crossing.flow.place != FlowPlace::kAbsent;
-    if (!installed && !world.vswitchd_running(world.fabric().host_of(crossing.at))) {
+    if (!installed && !world.vswitchd_running(host)) {
       return {.loss_ratio = 1.0, .rtt_ns = path.fixed_ns};
     }
     if (!bridge_translation(
@@ -309,9 +341,10 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
              .forwards()) {
       return {.loss_ratio = 1.0, .rtt_ns = path.fixed_ns};
     }
-    // A steady prober pays the upcall of an absent flow once, then it is offloaded.
-    if (installed) {
-      overlay_ns += lookup_ns(world.options().overlay, crossing.flow.place);
+    // A steady prober pays the upcall of an absent flow once, then it is offloaded, unless flows
+    // are too many.
+    if (installed || !world.clocks(crossing.at).pressure.installs) {
+      overlay_ns += lookup_ns(world, host, crossing.flow.place);
     }
   }
   return {.loss_ratio = 1.0 - path.round_pass, .rtt_ns = path.fixed_ns + overlay_ns};
@@ -320,9 +353,15 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
 PathCondition healthy_condition(const World& world, const ProbeSpec& spec) {
   const LinkPath request = one_way(world, spec.source, spec.target, spec.source_port);
   const LinkPath answer = one_way(world, spec.target, spec.source, spec.source_port);
-  const bool connected = world.fabric().connected(spec.source, spec.target);
+  const OverlayOptions& overlay = world.options().overlay;
+  const bool connected = world.fabric().connected(spec.source, spec.target) &&
+                         spec.bytes + kProbeHeaderBytes + kTunnelHeaderBytes <= overlay.mtu;
+  double rtt_ns = static_cast<double>(world.latency().base_rtt(request, answer).count());
+  if (!world.eswitch().offloads()) {
+    rtt_ns += 4.0 * slowdown(overlay.cpu_load) * static_cast<double>(overlay.slow_path.count());
+  }
   return {.loss_ratio = connected ? world.latency().options().base_loss_ratio : 1.0,
-          .rtt_ns = static_cast<double>(world.latency().base_rtt(request, answer).count())};
+          .rtt_ns = rtt_ns};
 }
 
 }  // namespace bonescan

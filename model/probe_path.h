@@ -82,6 +82,7 @@ struct ProbeContext {
   ProbePath path;
   LoadKey source_load;
   LoadKey target_load;
+  MarkedFlows* marked = nullptr;  ///< of the quad, if packets may arrive marked
 };
 
 constexpr std::uint32_t kNoAnswer = 0xFFFFFFFF;

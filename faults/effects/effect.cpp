@@ -29,6 +29,10 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
     case EffectKind::kTunnelChecksum:
     case EffectKind::kSpoofDrop:
       return make_tunnel_effect(spec);
+    case EffectKind::kEswitchCapacity:
+    case EffectKind::kRulePriority:
+    case EffectKind::kFlowLimit:
+      return make_eswitch_effect(spec);
   }
   return nullptr;
 }
@@ -69,6 +73,12 @@ std::string_view effect_name(EffectKind kind) {
       return "tunnel.checksum";
     case EffectKind::kSpoofDrop:
       return "vf.spoof_drop";
+    case EffectKind::kEswitchCapacity:
+      return "eswitch.capacity";
+    case EffectKind::kRulePriority:
+      return "rule.priority";
+    case EffectKind::kFlowLimit:
+      return "ovs.flow_limit";
   }
   return "unknown";
 }

@@ -244,6 +244,7 @@ FlowTableRow SimFlowTables::row(RnicId at, const FlowKey& flow, Time now) const 
   row.flow = flow;
   row.role = at == source ? FlowRole::kEncap : FlowRole::kDecap;
   row.match = match_of(*world_, row.role, source, target);
+  row.hardware_expected = world_->eswitch().offloads();
   const Translation expected = translation(*world_, at, source, target, now);
   row.expected_actions = actions_of(*world_, expected, row.role, source, target);
 
@@ -264,6 +265,14 @@ FlowTableRow SimFlowTables::row(RnicId at, const FlowKey& flow, Time now) const 
                   .used = now - megaflow.used};
   if (megaflow.place == FlowPlace::kOffloaded) {
     row.eswitch = row.datapath;
+  }
+  if (world_->eswitch().shadows(at, source, target)) {
+    // The wider rule has no actions that hardware can do: it hands packets to software.
+    row.shadow = {.present = true,
+                  .actions = "trap",
+                  .packets = row.datapath.packets,
+                  .used = row.datapath.used};
+    row.shadow_match = "pref 1 in software";
   }
   return row;
 }

@@ -49,6 +49,7 @@ void SimProbes::submit(std::span<const ProbeRequest> requests) {
     visit.context.spec.dscp = request.dscp;
     visit.context.source_load = load_keys_[source];
     visit.context.target_load = load_keys_[target];
+    visit.context.marked = world_->flows().marked(quad);
     visit.quad = quad;
     visit.row = static_cast<std::uint32_t>(rtts_.size());
     rtts_.resize(rtts_.size() + request.count, kLostRtt);

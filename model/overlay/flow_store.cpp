@@ -1,5 +1,7 @@
 #include "model/overlay/flow_store.h"
 
+#include "model/overlay/eswitch.h"
+
 #include <algorithm>
 
 namespace bonescan {
@@ -26,7 +28,16 @@ QuadId FlowStore::find_or_add(RnicId a, RnicId b, const std::vector<Job>& jobs) 
       quad.stage = jobs[j].coordinate(low)->pipeline;
     }
   }
+  if (eswitch_ != nullptr) {
+    eswitch_->admit(quad);
+  }
   const QuadId id = quads_.push_back(quad);
+  if (has_marked_) {
+    MarkedFlows& marked = *marked_[marked_.push_back(std::make_unique<MarkedFlows>())];
+    for (Megaflow& flow : marked) {
+      flow.offloadable = eswitch_ == nullptr || eswitch_->offloads();
+    }
+  }
   peers.insert(place, {high, id});
   by_rnic_[low.index()].push_back(id);
   by_rnic_[high.index()].push_back(id);

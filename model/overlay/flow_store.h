@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -34,8 +35,19 @@ struct FlowQuad {
   std::size_t end_of(RnicId rnic) const { return rnic == ends[0] ? 0 : 1; }
 };
 
+/// The second decap megaflows of a pair, of packets that arrive with CE; by end.
+using MarkedFlows = std::array<Megaflow, 2>;
+
+class Eswitch;
+
 class FlowStore final {
  public:
+  /// New flows ask `eswitch` for their tickets; with `marked`, packets may arrive with CE.
+  void admit_by(Eswitch* eswitch, bool marked) {
+    eswitch_ = eswitch;
+    has_marked_ = marked;
+  }
+
   /// The quad of two RNICs, made on first use.
   QuadId find_or_add(RnicId a, RnicId b, const std::vector<Job>& jobs);
 
@@ -46,6 +58,9 @@ class FlowStore final {
   const FlowQuad& operator[](QuadId id) const { return quads_[id]; }
 
   std::size_t size() const { return quads_.size(); }
+
+  /// Null if no packets arrive marked.
+  MarkedFlows* marked(QuadId id) const { return has_marked_ ? marked_[id].get() : nullptr; }
 
   /// Quads that touch an RNIC, in the order of their making.
   const std::vector<QuadId>& of(RnicId rnic) const;
@@ -58,7 +73,10 @@ class FlowStore final {
 
   static bool before(const Peer& peer, RnicId id) { return peer.rnic < id; }
 
+  Eswitch* eswitch_ = nullptr;
+  bool has_marked_ = false;
   IdVector<QuadId, FlowQuad> quads_;
+  IdVector<QuadId, std::unique_ptr<MarkedFlows>> marked_;  ///< empty if no packets arrive marked
   std::vector<std::vector<QuadId>> by_rnic_;
   std::vector<std::vector<Peer>> peers_;  ///< of the lower RNIC, sorted by peer
 };

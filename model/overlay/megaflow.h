@@ -24,6 +24,7 @@
 
 #include "model/overlay/overlay_options.h"
 #include "model/overlay/periodic_clock.h"
+#include "model/overlay/revalidator.h"
 #include "model/overlay/ukey.h"
 #include "sim/base/units.h"
 
@@ -43,6 +44,11 @@ struct FlowClocks {
   const PeriodicClock& sweeps;     ///< revalidator of the host
   const PeriodicClock& refreshes;  ///< flow counters of the RNIC
   const OverlayOptions& options;
+  HostPressure pressure{};
+
+  Duration max_idle() const {
+    return pressure.max_idle > Duration::zero() ? pressure.max_idle : options.max_idle;
+  }
 };
 
 struct Megaflow {
@@ -64,8 +70,9 @@ struct Megaflow {
 /// Carries the state forward to `now`, no packet in between.
 void settle(Megaflow& flow, const FlowClocks& clocks, Time now);
 
-/// Computes the cached moments anew; call after settle() when a clock was stopped or resumed.
-void rearm(Megaflow& flow, const FlowClocks& clocks);
+/// Computes the cached moments anew; call after settle() when a clock or the pressure changed.
+/// @param not_before  sweeps before it have been
+void rearm(Megaflow& flow, const FlowClocks& clocks, Time not_before = Time::min());
 
 /// What hit() does when something happened since the last packet.
 FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now);
@@ -96,7 +103,16 @@ inline FlowPlace hit(Megaflow& flow, const FlowClocks& clocks, Time now) {
 /// Packets without a pause in [from, to].  REQUIRES: settled to at most `from`.
 void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time to);
 
-/// The eswitch entry is lost at `now`; the software megaflow stays.
+/// The eswitch entry is lost at `now`, behind Open vSwitch's back; the software megaflow stays.
 void lose_offload(Megaflow& flow, const FlowClocks& clocks, Time now);
+
+/// Open vSwitch takes the entry away, to give it to another flow.
+void yield_offload(Megaflow& flow, const FlowClocks& clocks, Time now);
+
+/// Open vSwitch puts a software flow into the eswitch.
+void regain_offload(Megaflow& flow, const FlowClocks& clocks, Time now);
+
+/// A revalidator deletes it.  REQUIRES: settled.
+void delete_flow(Megaflow& flow);
 
 }  // namespace bonescan

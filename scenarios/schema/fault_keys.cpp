@@ -89,6 +89,19 @@ void add_where(KeyTable<EffectDraft>& table) {
       spec(&EffectSpec::neighbour),
       "tunnel.neighbour: unresolved, or resolved to a MAC that is no longer there.");
   table
+      .count("entries",
+             {1, 10'000'000},
+             spec(&EffectSpec::entries),
+             "eswitch.capacity: the entries that are left.")
+      .otherwise("required for eswitch.capacity");
+  table
+      .count("flows",
+             {1, 10'000'000},
+             spec(&EffectSpec::flows),
+             "ovs.flow_limit: the limit. Above it flows idle for 100 ms go and new ones are not "
+             "installed, above twice of it all go.")
+      .otherwise("required for ovs.flow_limit");
+  table
       .size("mtu",
             {Bytes(68), Bytes(65'535)},
             spec(&EffectSpec::mtu),
@@ -114,7 +127,8 @@ void add_where(KeyTable<EffectDraft>& table) {
   table.ratio("flow_share",
               kShare,
               packets(&PacketSelector::flow_share),
-              "link.*: only this share of the five-tuples, chosen by hash.");
+              "link.*: only this share of the five-tuples, chosen by hash. rule.priority: of the "
+              "RNIC's flows.");
 }
 
 KeyTable<EffectDraft> effect_table() {

@@ -51,6 +51,9 @@ const ScenarioTable& scenario_table();
 /// The part of it below `fabric`.
 void add_fabric_keys(ScenarioTable& table);
 
+/// The part of it below `overlay` that is about pressure, eswitches and tunnels.
+void add_overlay_keys(ScenarioTable& table);
+
 /// The part of it below `faults[]`.
 KeyTable<FaultDraft> fault_table();
 

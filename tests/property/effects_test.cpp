@@ -146,6 +146,8 @@ std::vector<Case> all_cases(const Fabric& fabric) {
     tunnel.mtu = 600;
     cases.push_back({std::string(effect_name(kind)), tunnel});
   }
+  cases.push_back({"rule order", on(EffectKind::kRulePriority, rnic)});
+  cases.push_back({"flow limit", on(EffectKind::kFlowLimit, {RefKind::kOvs, 2})});
   cases.push_back({"counters", on(EffectKind::kCountersFreeze, rnic)});
   cases.push_back({"agent", on(EffectKind::kProcessStop, {RefKind::kAgent, 2})});
   cases.push_back({"vswitchd", on(EffectKind::kProcessStop, {RefKind::kOvs, 2})});

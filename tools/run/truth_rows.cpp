@@ -33,7 +33,8 @@ Layer layer_of(TruthLayer layer) {
 Symptom symptom_of(const TruthRecord& record, const FaultSpec& fault) {
   // Ports that drop are of the RNIC too.
   const bool is_slow = record.layer == TruthLayer::kRnic && record.loss_ratio == 0.0;
-  if (is_slow || fault.effects.front().kind == EffectKind::kLinkDelay) {
+  const EffectKind kind = fault.effects.front().kind;
+  if (is_slow || kind == EffectKind::kLinkDelay || kind == EffectKind::kFlowLimit) {
     return Symptom::kLatency;
   }
   const bool flaps = fault.effects.front().kind == EffectKind::kPortFlap;
