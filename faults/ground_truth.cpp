@@ -148,9 +148,28 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
       }
       break;
     }
+    case EffectKind::kTunnelVni:
+      // The rule that puts the packets of the virtual function into a tenant's network.
+      record.layer = TruthLayer::kOverlay;
+      record.rule =
+          RuleKey{world_->fabric().host_of(first.on.rnic()), RuleTable::kClassify, first.on.rnic()};
+      break;
+    case EffectKind::kTunnelRoute:
+    case EffectKind::kTunnelNeighbour:
+      record.layer = TruthLayer::kOverlay;
+      record.component = {RefKind::kOvs, world_->fabric().host_of(first.on.rnic()).index()};
+      break;
     case EffectKind::kOffloadRemove:
     case EffectKind::kCountersFreeze:
+    case EffectKind::kTunnelMtu:
+    case EffectKind::kTunnelChecksum:
+    case EffectKind::kSpoofDrop:
+    case EffectKind::kEswitchCapacity:
+    case EffectKind::kRulePriority:
       record.layer = TruthLayer::kRnic;
+      break;
+    case EffectKind::kFlowLimit:
+      record.layer = TruthLayer::kOverlay;
       break;
     case EffectKind::kProcessStop:
       record.layer = first.on.kind == RefKind::kAgent ? TruthLayer::kAgent : TruthLayer::kOverlay;
@@ -162,10 +181,11 @@ std::vector<std::pair<RnicId, RnicId>> GroundTruth::footprint(const FaultSpec& f
   std::vector<std::pair<RnicId, RnicId>> pairs;
   const Fabric& fabric = world_->fabric();
   for (const EffectSpec& effect : fault.effects) {
-    // All RNICs of a host share its encap rule towards a peer.
+    // All RNICs of a host share its encap rule, route and neighbour towards a peer.
     const bool whole_host =
-        (effect.kind == EffectKind::kRuleRemove || effect.kind == EffectKind::kRuleAlter) &&
-        effect.rule == RuleRole::kEncap;
+        ((effect.kind == EffectKind::kRuleRemove || effect.kind == EffectKind::kRuleAlter) &&
+         effect.rule == RuleRole::kEncap) ||
+        effect.kind == EffectKind::kTunnelRoute || effect.kind == EffectKind::kTunnelNeighbour;
     const ComponentRef on =
         whole_host ? ComponentRef{RefKind::kHost, fabric.host_of(effect.on.rnic()).index()}
                    : effect.on;

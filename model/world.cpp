@@ -38,14 +38,19 @@ World::World(const WorldOptions& options, Engine& engine)
       links_(fabric_),
       router_(fabric_, links_, options.seed),
       open_flow_(fabric_),
+      tunnels_(fabric_, options.overlay.mtu),
       latency_(options.latency),
       host_clocks_(options.clocks, options.seed),
+      eswitch_(fabric_, options.overlay.eswitch, options.seed),
       jobs_(fabric_),
       leases_(fabric_.rnic_count()),
       functions_(fabric_.rnic_count(), kMaxVirtualFunctions),
       agent_stops_(fabric_.host_count()),
       vswitchd_stops_(fabric_.host_count()),
-      counter_freezes_(fabric_.rnic_count()) {
+      counter_freezes_(fabric_.rnic_count()),
+      revalidators_(fabric_.host_count()),
+      swept_hits_(fabric_.rnic_count()),
+      deals_(fabric_.rnic_count()) {
   for (std::uint32_t h = 0; h < fabric_.host_count(); ++h) {
     sweeps_.push_back(
         drawn_clock(options.seed,
@@ -57,6 +62,7 @@ World::World(const WorldOptions& options, Engine& engine)
     refreshes_.push_back(
         drawn_clock(options.seed, Purpose::kCounterPhase, r, options.overlay.counter_refresh));
   }
+  start_overlay();
   place_jobs();
   bind_job_leases();
   if (options.cloud.active()) {
@@ -120,6 +126,10 @@ void World::start_agent(HostId host) {
 void World::settle_flows(RnicId rnic) {
   for (const QuadId id : flows_.of(rnic)) {
     settle_quad(flows_[id], engine_->now());
+    if (MarkedFlows* marked = flows_.marked(id)) {
+      const std::size_t end = flows_[id].end_of(rnic);
+      settle((*marked)[end], clocks(rnic), engine_->now());
+    }
   }
 }
 
@@ -127,19 +137,11 @@ void World::rearm_flows(RnicId rnic) {
   for (const QuadId id : flows_.of(rnic)) {
     FlowQuad& quad = flows_[id];
     const std::size_t end = quad.end_of(rnic);
-    rearm(quad.encap[end], clocks(rnic));
-    rearm(quad.decap[end], clocks(rnic));
-  }
-}
-
-template <class Change>
-void World::change_clock(RnicId first, std::uint32_t count, Change&& change) {
-  for (std::uint32_t i = 0; i < count; ++i) {
-    settle_flows(RnicId(first.index() + i));
-  }
-  change();
-  for (std::uint32_t i = 0; i < count; ++i) {
-    rearm_flows(RnicId(first.index() + i));
+    rearm(quad.encap[end], clocks(rnic), engine_->now());
+    rearm(quad.decap[end], clocks(rnic), engine_->now());
+    if (MarkedFlows* marked = flows_.marked(id)) {
+      rearm((*marked)[end], clocks(rnic), engine_->now());
+    }
   }
 }
 
@@ -157,6 +159,7 @@ void World::start_vswitchd(HostId host) {
     change_clock(fabric_.rnic(host, 0), fabric_.options().rails, [&] {
       sweeps_[host].resume(engine_->now());
     });
+    begin_pressed_sweeps(host);
   }
 }
 
@@ -231,6 +234,12 @@ void World::converge(std::uint64_t link) {
 
 void World::change_rule(const RuleKey& rule, RuleState state) {
   open_flow_.change(rule, state, engine_->now());
+  revalidators_[rule.host].changed = true;
+}
+
+void World::change_tunnel(const TunnelKey& key, TunnelFault fault) {
+  tunnels_.change(key, fault, engine_->now());
+  revalidators_[key.host].changed = true;
 }
 
 void World::settle_quad(FlowQuad& quad, Time now) const {

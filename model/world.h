@@ -15,9 +15,12 @@
 #include "model/host/host_clock.h"
 #include "model/host/rnic_leases.h"
 #include "model/latency/latency_model.h"
+#include "model/overlay/eswitch.h"
 #include "model/overlay/flow_store.h"
 #include "model/overlay/open_flow.h"
 #include "model/overlay/overlay_options.h"
+#include "model/overlay/revalidator.h"
+#include "model/overlay/tunnel_state.h"
 #include "model/workload/job_table.h"
 #include "sim/engine/engine.h"
 
@@ -87,6 +90,15 @@ class World final : private CloudObserver {
 
   const OpenFlow& open_flow() const { return open_flow_; }
 
+  TunnelState& tunnels() { return tunnels_; }
+
+  const TunnelState& tunnels() const { return tunnels_; }
+
+  /// False if no packet of this host ever met anything but present rules and sound tunnels.
+  bool translation_changed(HostId host) const {
+    return open_flow_.changed(host) || tunnels_.changed(host);
+  }
+
   FlowStore& flows() { return flows_; }
 
   const FlowStore& flows() const { return flows_; }
@@ -150,8 +162,18 @@ class World final : private CloudObserver {
   const Router& router() const { return router_; }
 
   FlowClocks clocks(RnicId rnic) const {
-    return {sweeps_[fabric_.host_of(rnic)], refreshes_[rnic], options_.overlay};
+    const HostId host = fabric_.host_of(rnic);
+    return {sweeps_[host], refreshes_[rnic], options_.overlay, revalidators_[host].pressure};
   }
+
+  Eswitch& eswitch() { return eswitch_; }
+
+  const Eswitch& eswitch() const { return eswitch_; }
+
+  const RevalidatorState& revalidator(HostId host) const { return revalidators_[host]; }
+
+  /// Flows in the datapath of a host, those of others included, as last settled.
+  std::uint64_t count_flows(HostId host) const;
 
   // Commands of the fault layer; `now` is the engine's time.
   void stop_agent(HostId host);
@@ -168,6 +190,11 @@ class World final : private CloudObserver {
   void set_one_way_down(LinkId link);
   void set_one_way_up(LinkId link);
   void change_rule(const RuleKey& rule, RuleState state);
+  void change_tunnel(const TunnelKey& key, TunnelFault fault);
+  /// 0: back to those of the options.
+  void set_eswitch_entries(RnicId rnic, std::uint32_t entries);
+  /// 0: the limit is Open vSwitch's own again.
+  void pin_flow_limit(HostId host, std::uint32_t limit);
 
   /// Brings the four megaflows of a quad to `now`: the job's traffic, then idleness.
   void settle_quad(FlowQuad& quad, Time now) const;
@@ -185,9 +212,26 @@ class World final : private CloudObserver {
   void converge(std::uint64_t link);
   void settle_flows(RnicId rnic);
   void rearm_flows(RnicId rnic);
+  // In world_overlay.cpp.
+  void start_overlay();
+  void begin_deals(RnicId rnic);
+  void deal(std::uint64_t rnic);
+  bool is_pressed(HostId host) const;
+  void begin_pressed_sweeps(HostId host);
+  void sweep_pressed(std::uint64_t host);
+  /// Returns how many flows asked for their install in vain since the sweep before.
+  std::uint64_t sweep_flows(HostId host, Time sweep, bool purge);
   /// Stops or resumes a clock of `count` RNICs, keeping their megaflows' cached moments true.
   template <class Change>
-  void change_clock(RnicId first, std::uint32_t count, Change&& change);
+  void change_clock(RnicId first, std::uint32_t count, Change&& change) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      settle_flows(RnicId(first.index() + i));
+    }
+    change();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      rearm_flows(RnicId(first.index() + i));
+    }
+  }
 
   WorldOptions options_;
   Engine* engine_;
@@ -195,9 +239,11 @@ class World final : private CloudObserver {
   LinkTable links_;
   Router router_;
   OpenFlow open_flow_;
+  TunnelState tunnels_;
   LatencyModel latency_;
   HostClocks host_clocks_;
   FlowStore flows_;
+  Eswitch eswitch_;
   JobTable jobs_;
   std::vector<Container> containers_;
   std::vector<ContainerEvent> container_events_;
@@ -212,6 +258,10 @@ class World final : private CloudObserver {
   IdVector<RnicId, std::uint16_t> counter_freezes_;
   IdVector<HostId, PeriodicClock> sweeps_;
   IdVector<RnicId, PeriodicClock> refreshes_;
+  IdVector<HostId, RevalidatorState> revalidators_;
+  IdVector<RnicId, std::vector<std::uint32_t>>
+      swept_hits_;                        ///< of pressed hosts, at the last sweep
+  IdVector<RnicId, std::uint8_t> deals_;  ///< the next deal is an event
 };
 
 }  // namespace bonescan

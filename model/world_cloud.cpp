@@ -108,6 +108,7 @@ void World::begin_task(const CloudTask& task) {
 void World::end_task(const CloudTask& task) {
   for (const RnicId rnic : rnics_of(fabric_, task)) {
     flows_.release(rnic);
+    swept_hits_[rnic].clear();
     leases_.release(rnic);
   }
   jobs_.remove(job_of_slot_[task.slot]);

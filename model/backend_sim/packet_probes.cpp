@@ -124,6 +124,9 @@ bool PacketProbes::cross(Pending& visit, bool answer, bool encap, Duration& cost
   const RnicId target = answer ? visit.spec.source : visit.spec.target;
   const RnicId at = encap ? source : target;
   const std::size_t end = quad.end_of(at);
+  if (encap && !world_->tunnels().sends(source)) {
+    return false;
+  }
   const auto cost_ns = cross_bridge(*world_,
                                     encap ? quad.encap[end] : quad.decap[end],
                                     {.at = at, .source = source, .target = target},
@@ -175,6 +178,9 @@ void PacketProbes::transmit(const Pending& visit, PacketKind kind, std::uint64_t
   packet.path = answer ? path.answer : path.request;
   packet.source = answer ? visit.spec.target : visit.spec.source;
   packet.target = answer ? visit.spec.source : visit.spec.target;
+  if (!world_->tunnels().passes(packet.source, packet.target, visit.spec.bytes)) {
+    return;
+  }
   packet.source_port = visit.spec.source_port;
   packet.flow = flow_hash(packet.source.index(), packet.target.index(), packet.source_port);
   packet.tag = tag;

@@ -16,11 +16,20 @@ std::string port_name(const World& world, RnicId rnic) {
                               : fmt::format("vf-{}", rail);
 }
 
-std::string forward_actions(const World& world, FlowRole role, RnicId source, RnicId target) {
+/// What a packet is put into whose VNI is wrong.  @source ours
+std::uint32_t vni_of(const World& world, RnicId source, TunnelFault fault) {
+  return world.vni(source) + (fault == TunnelFault::kWrongVni ? 1 : 0);
+}
+
+std::string forward_actions(const World& world,
+                            FlowRole role,
+                            RnicId source,
+                            RnicId target,
+                            TunnelFault fault = TunnelFault::kNone) {
   const Fabric& fabric = world.fabric();
   if (role == FlowRole::kEncap) {
     return fmt::format("set(tunnel(tun_id={},src={},dst={})),vxlan_sys_{}",
-                       world.vni(source),
+                       vni_of(world, source, fault),
                        underlay_address(fabric, source),
                        underlay_address(fabric, target),
                        world.options().overlay.vxlan_port);
@@ -30,7 +39,9 @@ std::string forward_actions(const World& world, FlowRole role, RnicId source, Rn
 
 std::string actions_of(
     const World& world, const Translation& found, FlowRole role, RnicId source, RnicId target) {
-  return found.forwards() ? forward_actions(world, role, source, target) : "drop";
+  const bool leaves = found.state == RuleState::kPresent && found.tunnel != TunnelFault::kNoRoute &&
+                      found.tunnel != TunnelFault::kNoNeighbour;
+  return leaves ? forward_actions(world, role, source, target, found.tunnel) : "drop";
 }
 
 std::string match_of(const World& world, FlowRole role, RnicId source, RnicId target) {
@@ -119,6 +130,46 @@ void SimOverlayInspector::stop_at(OverlayWalk& walk, const Translation& found) {
   }
 }
 
+bool SimOverlayInspector::stop_in_tunnel(OverlayWalk& walk,
+                                         TunnelFault fault,
+                                         RnicId source,
+                                         RnicId target) {
+  const Fabric& fabric = world_->fabric();
+  const OpenFlow& open_flow = world_->open_flow();
+  const ComponentId bridge =
+      components_->intern(ComponentType::kBridge, open_flow.bridge_name(fabric.host_of(source)));
+  const std::string vtep = underlay_address(fabric, target);
+  switch (fault) {
+    case TunnelFault::kNone:
+    case TunnelFault::kWrongMac:
+      return false;
+    case TunnelFault::kWrongVni: {
+      const HostId remote = fabric.host_of(target);
+      const std::string rule =
+          world_->rule_name({fabric.host_of(source), RuleTable::kClassify, source});
+      walk.hops.push_back(
+          {components_->intern(ComponentType::kBridge, open_flow.bridge_name(remote)),
+           "table miss",
+           "drop"});
+      walk.end = WalkEnd::kNoNextHop;
+      walk.culprit = components_->intern(ComponentType::kRule, rule);
+      walk.reason = fmt::format("{} puts the packet into VNI {}, and on {} {}",
+                                rule,
+                                vni_of(*world_, source, fault),
+                                open_flow.bridge_name(remote),
+                                trace_words(fault));
+      return true;
+    }
+    case TunnelFault::kNoRoute:
+    case TunnelFault::kNoNeighbour:
+      walk.end = fault == TunnelFault::kNoRoute ? WalkEnd::kNoNextHop : WalkEnd::kMissingNeighbour;
+      walk.culprit = bridge;
+      walk.reason = fmt::format("{}: {}", vtep, trace_words(fault));
+      return true;
+  }
+  return false;
+}
+
 Expected<OverlayWalk> SimOverlayInspector::walk(const FlowKey& flow, Time now) {
   clock_->advance(now);
   if (!endpoints_->bound(*world_, flow.source) || !endpoints_->bound(*world_, flow.target)) {
@@ -135,8 +186,8 @@ Expected<OverlayWalk> SimOverlayInspector::walk(const FlowKey& flow, Time now) {
                          std::move(action_text)});
   };
 
-  const Translation encap = open_flow.translate_encap(source, target, now);
-  if (!encap.forwards()) {
+  const Translation encap = translation(*world_, source, source, target, now);
+  if (encap.state != RuleState::kPresent) {
     stop_at(walk, encap);
     return walk;
   }
@@ -144,8 +195,11 @@ Expected<OverlayWalk> SimOverlayInspector::walk(const FlowKey& flow, Time now) {
   visit(source,
         RuleTable::kEncap,
         target,
-        forward_actions(*world_, FlowRole::kEncap, source, target));
-  const Translation decap = open_flow.translate_decap(target, now);
+        actions_of(*world_, encap, FlowRole::kEncap, source, target));
+  if (stop_in_tunnel(walk, encap.tunnel, source, target)) {
+    return walk;
+  }
+  const Translation decap = translation(*world_, target, source, target, now);
   if (!decap.forwards()) {
     stop_at(walk, decap);
     return walk;
@@ -195,9 +249,8 @@ FlowTableRow SimFlowTables::row(RnicId at, const FlowKey& flow, Time now) const 
   row.flow = flow;
   row.role = at == source ? FlowRole::kEncap : FlowRole::kDecap;
   row.match = match_of(*world_, row.role, source, target);
-  const Translation expected = row.role == FlowRole::kEncap
-                                   ? world_->open_flow().translate_encap(source, target, now)
-                                   : world_->open_flow().translate_decap(target, now);
+  row.hardware_expected = world_->eswitch().offloads();
+  const Translation expected = translation(*world_, at, source, target, now);
   row.expected_actions = actions_of(*world_, expected, row.role, source, target);
 
   Megaflow megaflow;
@@ -217,6 +270,14 @@ FlowTableRow SimFlowTables::row(RnicId at, const FlowKey& flow, Time now) const 
                   .used = now - megaflow.used};
   if (megaflow.place == FlowPlace::kOffloaded) {
     row.eswitch = row.datapath;
+  }
+  if (world_->eswitch().shadows(at, source, target)) {
+    // The wider rule has no actions that hardware can do: it hands packets to software.
+    row.shadow = {.present = true,
+                  .actions = "trap",
+                  .packets = row.datapath.packets,
+                  .used = row.datapath.used};
+    row.shadow_match = "pref 1 in software";
   }
   return row;
 }

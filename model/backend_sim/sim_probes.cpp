@@ -47,6 +47,7 @@ void SimProbes::submit(std::span<const ProbeRequest> requests) {
     visit.context.spec.dscp = request.dscp;
     visit.context.source_load = load_key(*world_, source);
     visit.context.target_load = load_key(*world_, target);
+    visit.context.marked = world_->flows().marked(quad);
     visit.quad = quad;
     visit.row = static_cast<std::uint32_t>(rtts_.size());
     rtts_.resize(rtts_.size() + request.count, kLostRtt);

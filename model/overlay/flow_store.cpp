@@ -1,5 +1,7 @@
 #include "model/overlay/flow_store.h"
 
+#include "model/overlay/eswitch.h"
+
 #include <algorithm>
 
 namespace bonescan {
@@ -27,18 +29,34 @@ QuadId FlowStore::find_or_add(RnicId a, RnicId b, const JobTable& jobs) {
       quad.stage = here.stage;
     }
   }
-  QuadId id;
-  if (free_.empty()) {
-    id = quads_.push_back(quad);
-  } else {
-    id = free_.back();
-    free_.pop_back();
-    quads_[id] = quad;
+  if (eswitch_ != nullptr) {
+    eswitch_->admit(quad);
+  }
+  const QuadId id = take_place(quad);
+  if (has_marked_) {
+    MarkedFlows& marked = *marked_[id];
+    marked = {};
+    for (Megaflow& flow : marked) {
+      flow.offloadable = eswitch_ == nullptr || eswitch_->offloads();
+    }
   }
   peers.insert(place, {high, id});
   by_rnic_[low.index()].push_back(id);
   by_rnic_[high.index()].push_back(id);
   return id;
+}
+
+QuadId FlowStore::take_place(const FlowQuad& quad) {
+  if (!free_.empty()) {
+    const QuadId id = free_.back();
+    free_.pop_back();
+    quads_[id] = quad;
+    return id;
+  }
+  if (has_marked_) {
+    marked_.push_back(std::make_unique<MarkedFlows>());
+  }
+  return quads_.push_back(quad);
 }
 
 void FlowStore::forget_peer(RnicId low, RnicId high) {

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -30,13 +31,25 @@ struct FlowQuad {
   TrafficKind traffic = TrafficKind::kNone;
   std::uint32_t stage = 0;  ///< of the ring, if traffic is kRing
   JobId job;
-  Time job_until;  ///< the job's traffic is accounted for up to here
+  std::array<std::uint16_t, 2> vf_drops{};  ///< probes that the VF of an end did not let out
+  Time job_until;                           ///< the job's traffic is accounted for up to here
 
   std::size_t end_of(RnicId rnic) const { return rnic == ends[0] ? 0 : 1; }
 };
 
+/// The second decap megaflows of a pair, of packets that arrive with CE; by end.
+using MarkedFlows = std::array<Megaflow, 2>;
+
+class Eswitch;
+
 class FlowStore final {
  public:
+  /// New flows ask `eswitch` for their tickets; with `marked`, packets may arrive with CE.
+  void admit_by(Eswitch* eswitch, bool marked) {
+    eswitch_ = eswitch;
+    has_marked_ = marked;
+  }
+
   /// The quad of two RNICs, made on first use.
   QuadId find_or_add(RnicId a, RnicId b, const JobTable& jobs);
 
@@ -55,6 +68,9 @@ class FlowStore final {
   /// Frees every quad that touches an RNIC.
   void release(RnicId rnic);
 
+  /// Null if no packets arrive marked.
+  MarkedFlows* marked(QuadId id) const { return has_marked_ ? marked_[id].get() : nullptr; }
+
   /// Quads that touch an RNIC, in the order of their making.
   const std::vector<QuadId>& of(RnicId rnic) const;
 
@@ -67,8 +83,12 @@ class FlowStore final {
   static bool before(const Peer& peer, RnicId id) { return peer.rnic < id; }
 
   void forget_peer(RnicId low, RnicId high);
+  QuadId take_place(const FlowQuad& quad);
 
+  Eswitch* eswitch_ = nullptr;
+  bool has_marked_ = false;
   IdVector<QuadId, FlowQuad> quads_;
+  IdVector<QuadId, std::unique_ptr<MarkedFlows>> marked_;  ///< empty if no packets arrive marked
   std::vector<QuadId> free_;
   std::vector<std::vector<QuadId>> by_rnic_;
   std::vector<std::vector<Peer>> peers_;  ///< of the lower RNIC, sorted by peer

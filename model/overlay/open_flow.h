@@ -11,6 +11,7 @@
 #pragma once
 
 #include "model/fabric/fabric.h"
+#include "model/overlay/tunnel_state.h"
 #include "sim/base/units.h"
 
 #include <compare>
@@ -47,8 +48,9 @@ enum class RuleState : std::uint8_t {
 struct Translation {
   RuleState state = RuleState::kPresent;  ///< of the first rule that is not present, else kPresent
   RuleKey rule;                           ///< that rule
+  TunnelFault tunnel = TunnelFault::kNone;  ///< of an encap whose rules are all present
 
-  bool forwards() const { return state == RuleState::kPresent; }
+  bool forwards() const { return state == RuleState::kPresent && tunnel == TunnelFault::kNone; }
 };
 
 class OpenFlow final {

@@ -210,6 +210,7 @@ ScenarioTable make_scenario_table() {
   add_top_level(table);
   add_fabric_keys(table);
   add_overlay(table);
+  add_overlay_keys(table);
   add_latency(table);
   table
       .list("jobs",

@@ -55,6 +55,9 @@ void add_fabric_keys(ScenarioTable& table);
 /// The parts below `clocks` and `confounders.telemetry`.
 void add_clock_keys(ScenarioTable& table);
 
+/// The part of it below `overlay` that is about pressure, eswitches and tunnels.
+void add_overlay_keys(ScenarioTable& table);
+
 /// The part of it below `faults[]`.
 KeyTable<FaultDraft> fault_table();
 

@@ -61,6 +61,8 @@ enum class Purpose : std::uint32_t {
   kCloudAgent = 63,
   kCloudStep = 64,
   kGidLayout = 65,
+  kRuleOrder = 70,
+  kEcnMark = 71,
   kHostClock = 85,
   kClockStep = 86,
   kVisitChannel = 87,

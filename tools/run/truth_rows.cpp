@@ -31,7 +31,10 @@ Layer layer_of(TruthLayer layer) {
 
 /// What the mechanism does to the paths it touches.
 Symptom symptom_of(const TruthRecord& record, const FaultSpec& fault) {
-  if (record.layer == TruthLayer::kRnic || fault.effects.front().kind == EffectKind::kLinkDelay) {
+  // Ports that drop are of the RNIC too.
+  const bool is_slow = record.layer == TruthLayer::kRnic && record.loss_ratio == 0.0;
+  const EffectKind kind = fault.effects.front().kind;
+  if (is_slow || kind == EffectKind::kLinkDelay || kind == EffectKind::kFlowLimit) {
     return Symptom::kLatency;
   }
   const bool flaps = fault.effects.front().kind == EffectKind::kPortFlap;
