@@ -27,6 +27,7 @@ enum class EffectKind : std::uint8_t {
   kCountersFreeze,  ///< counters.freeze: the RNIC stops refreshing its flow counters
   kProcessStop,     ///< process.stop: an agent or ovs-vswitchd stops
   kLinkBer,         ///< link.ber: bit errors, of which FEC and link-level retry leave something
+  kControlOff,      ///< cc.off: queues of a switch take no part in congestion control
 };
 
 /// Directions of a cable, seen from its first-named end.

@@ -39,6 +39,7 @@ World::World(const WorldOptions& options, Engine& engine)
       router_(fabric_, links_, options.seed),
       open_flow_(fabric_),
       latency_(options.latency),
+      queue_control_(fabric_),
       ready_(fabric_.host_count()),
       agent_stops_(fabric_.host_count()),
       vswitchd_stops_(fabric_.host_count()),

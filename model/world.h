@@ -16,6 +16,8 @@
 #include "model/overlay/open_flow.h"
 #include "model/overlay/overlay_options.h"
 #include "model/workload/job.h"
+#include "model/workload/load_options.h"
+#include "model/workload/queue_control.h"
 #include "sim/engine/engine.h"
 
 #include <cstdint>
@@ -30,6 +32,7 @@ struct WorldOptions {
   LatencyModelOptions latency;
   std::vector<JobOptions> jobs;
   LateStartOptions late_starts;
+  LoadOptions load{};
   std::uint64_t seed = 1;
 };
 
@@ -85,6 +88,10 @@ class World final {
 
   const Router& router() const { return router_; }
 
+  QueueControl& queue_control() { return queue_control_; }
+
+  const QueueControl& queue_control() const { return queue_control_; }
+
   FlowClocks clocks(RnicId rnic) const {
     return {sweeps_[fabric_.host_of(rnic)], refreshes_[rnic], options_.overlay};
   }
@@ -126,6 +133,7 @@ class World final {
   Router router_;
   OpenFlow open_flow_;
   LatencyModel latency_;
+  QueueControl queue_control_;
   FlowStore flows_;
   std::vector<Job> jobs_;
   std::vector<Container> containers_;

@@ -22,6 +22,8 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
       return make_offload_effect(spec);
     case EffectKind::kProcessStop:
       return make_process_effect(spec);
+    case EffectKind::kControlOff:
+      return make_queue_effect(spec);
   }
   return nullptr;
 }
@@ -50,6 +52,8 @@ std::string_view effect_name(EffectKind kind) {
       return "process.stop";
     case EffectKind::kLinkBer:
       return "link.ber";
+    case EffectKind::kControlOff:
+      return "cc.off";
   }
   return "unknown";
 }

@@ -68,6 +68,13 @@ const std::vector<EffectInfo>& effect_infos() {
        "ber",
        kSelectors,
        "Bit errors: what forward error correction and link-level retry leave of them is lost."},
+      {"cc.off",
+       EffectKind::kControlOff,
+       {RefKind::kSwitch},
+       "",
+       "",
+       "The queues of a switch take no part in congestion control; seen with `load.model: links` "
+       "where they are offered more than they carry."},
   };
   return kInfos;
 }

@@ -11,6 +11,7 @@
 #include "model/latency/latency_model_options.h"
 #include "model/overlay/overlay_options.h"
 #include "model/workload/job_options.h"
+#include "model/workload/load_options.h"
 
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ struct Scenario {
   OverlayOptions overlay;
   LatencyModelOptions latency;
   std::vector<JobOptions> jobs;
+  LoadOptions load;
   PipelineOptions pipeline;  ///< keys `probing` and `detection`
   ConfounderOptions confounders;
   std::vector<FaultSpec> faults;

@@ -2,6 +2,7 @@
 
 #include "faults/fault_spec.h"
 #include "scenarios/schema/detection_keys.h"
+#include "scenarios/schema/load_keys.h"
 
 #include <chrono>
 #include <limits>
@@ -217,6 +218,8 @@ ScenarioTable make_scenario_table() {
             field(&Scenario::jobs),
             "Training jobs, placed on the hosts in this order.")
       .required();
+  add_spike_keys(table);
+  add_load_keys(table);
   table.include(detection_table(), field(&Scenario::pipeline));
   add_confounders(table);
   table.list("faults",

@@ -55,6 +55,8 @@ enum class Purpose : std::uint32_t {
   kPacketArrival = 42,
   kPacketWait = 43,
   kBondSalt = 20,
+  kLoadPort = 80,
+  kIncastSender = 81,
   kTest = 1000,
 };
 

@@ -13,6 +13,7 @@ WorldOptions world_options(const Scenario& scenario) {
           .jobs = scenario.jobs,
           .late_starts = {.share = scenario.confounders.late_start_share,
                           .delay = scenario.confounders.late_start_delay},
+          .load = scenario.load,
           .seed = scenario.seed};
 }
 
