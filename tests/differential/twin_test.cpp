@@ -69,6 +69,8 @@ bool touches(const EffectSpec& effect, const World& healthy, const VisitRecord& 
     case EffectKind::kProcessStop:
       return fabric.host_of(visit.source).index() == effect.on.index ||
              fabric.host_of(visit.target).index() == effect.on.index;
+    case EffectKind::kControlOff:
+      return true;  // A pause spreads to whoever shares a port.
   }
   return false;
 }

@@ -60,8 +60,20 @@ latency:
   jitter_sigma: 0.04
   spike_ratio: 0.1%
   spike_mean: 20us
+  spike_tail: pareto
+  spike_shape: 1.5
+  spike_bound: 10ms
   load_queue_mean: 2us
   base_loss_ratio: 2e-6
+load:
+  model: links
+  ring_rate: 15Gbps
+  pipeline_rate: 15Mbps
+  flows:
+    - {from: host-0.00/rnic-1, to: host-1.00/rnic-1, rate: 30%, packet: 4214B, at: 10s, length: 20s}
+  incasts:
+    - {to: host-0.00/rnic-0, senders: 3, burst: 80000B, period: 200us, at: 10s, length: 20s}
+  congestion: {control: dcqcn, flow_control: pfc, reaction: 60us}
 jobs:
   - name: pretrain
     gpus: 32
@@ -161,7 +173,8 @@ bool stands_alone(const SchemaKey& key) {
          key.path != "fabric.file" && !key.path.starts_with("fabric.hash.switches") &&
          !key.path.starts_with("fabric.links") && key.path != "cloud.trace.file" &&
          !key.path.starts_with("cloud.sizes") && !key.path.starts_with("cloud.shapes") &&
-         !key.path.starts_with("cloud.lifetimes") && !key.path.starts_with("cloud.tasks");
+         !key.path.starts_with("cloud.lifetimes") && !key.path.starts_with("cloud.tasks") &&
+         !key.path.starts_with("load.flows") && !key.path.starts_with("load.incasts");
 }
 
 std::string set_key(const SchemaKey& key, const std::string& value) {
