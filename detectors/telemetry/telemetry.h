@@ -14,10 +14,10 @@
 //    to somebody else.  Each endpoint that was not there at the start is announced with kSubmitted
 //    by the call that adds it; all endpoints of a task are announced together: in the order of
 //    their neighbouring ids, with one time, before any other event of the task.
-// 6. An endpoint ends with kStopping, kGone, or both.  When all endpoints of a task are gone the
-//    task has ended: nothing is ever heard of these ids again (one that starts anew is submitted
-//    with new ids), and whoever holds state of the task may release it.  The on-demand sources
-//    answer kUnavailable, alive() kUnknown, about an endpoint that they have released.
+// 6. An endpoint ends with kStopping, kGone, or both; it may come back while others of its task
+//    live.  When all are gone (kGone, not kStopping alone) the task has ended: nothing is heard of
+//    these ids again, a task that starts anew has new ones, and whoever holds state of it may
+//    release that: then the on-demand sources answer kUnavailable, and alive() kUnknown.
 // Thread-compatible: one caller at a time.
 #pragma once
 
