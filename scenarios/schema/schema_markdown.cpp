@@ -42,6 +42,12 @@ constexpr std::array kSections = {
         "overlay", "overlay", "Open vSwitch, its offload into the RNICs, and the VXLAN tunnels."},
     Section{"latency", "latency", "What a round trip is made of."},
     Section{"jobs", "jobs", "What runs on the hosts. A job has whole hosts to itself."},
+    Section{
+        "load",
+        "load",
+        "What loads the network besides probes. Thresholds of marking and of pauses are those of "
+        "the packet\nmode: Kmin 400 kB, Kmax 1.6 MB, XOFF 300 kB and XON 200 kB for each link "
+        "that feeds a queue, 4 MB of\nbuffer without flow control."},
     Section{"probing", "probing", "Who is probed, how often, and with what."},
     Section{"detection", "detection", "How probes become verdicts, and verdicts incidents."},
     Section{"confounders",
