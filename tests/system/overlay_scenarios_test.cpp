@@ -68,8 +68,8 @@ TEST_P(OverlayScenario, FindsItsFaultAndNamesItWhereAnythingShowsIt) {
 INSTANTIATE_TEST_SUITE_P(All,
                          OverlayScenario,
                          testing::ValuesIn(cases()),
-                         [](const testing::TestParamInfo<Case>& info) {
-                           std::string name = info.param.name;
+                         [](const testing::TestParamInfo<Case>& scenario) {
+                           std::string name = scenario.param.name;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
