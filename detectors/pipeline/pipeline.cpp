@@ -70,8 +70,13 @@ class Pipeline::Impl {
     }
     loss_.run(now);
     latency_.run(now);
-    state_.incidents.close_silent(
-        now, state_.sweep(), [this](const Incident& incident) { return unheard(incident); });
+    unheard_.clear();
+    for (const IncidentIndex index : state_.incidents.open()) {
+      if (unheard(state_.incidents[index])) {
+        unheard_.push_back(index);
+      }
+    }
+    state_.incidents.close_silent(now, state_.sweep(), unheard_);
   }
 
   void finish(Time now) {
@@ -164,8 +169,9 @@ class Pipeline::Impl {
   std::vector<ShortTermResult> results_;
   std::vector<const Visit*> in_order_;  ///< scratch of observe()
   IdVector<PairId, Time> last_visit_;
-  IdVector<PairId, Time> last_heard_;  ///< when a report with a probe in it was last observed
-  std::int64_t window_ = 0;            ///< the window that closes next
+  std::vector<IncidentIndex> unheard_;  ///< scratch of poll()
+  IdVector<PairId, Time> last_heard_;   ///< when a report with a probe in it was last observed
+  std::int64_t window_ = 0;             ///< the window that closes next
 };
 
 Pipeline::Pipeline(const PipelineOptions& options, Telemetry telemetry)
