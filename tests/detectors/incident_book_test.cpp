@@ -70,8 +70,7 @@ TEST_F(IncidentBookTest, ClosesAfterTheLongerOfSilenceAndOneAndAHalfSweeps) {
 TEST_F(IncidentBookTest, KeepsAnUnheardIncidentOpen) {
   const IncidentIndex first = open(0);
   const IncidentIndex second = open(0);
-  const auto unheard = [&](const Incident& incident) { return incident.id == book_[first].id; };
-  book_.close_silent(at_s(200), kSweep, unheard);
+  book_.close_silent(at_s(200), kSweep, {{first}});
   EXPECT_THAT(book_.open(), ElementsAre(first));
   EXPECT_TRUE(book_[second].closed.has_value());
   book_.close_silent(at_s(201), kSweep);

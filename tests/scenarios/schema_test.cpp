@@ -94,7 +94,8 @@ cloud:
   crashes: {share: 1%, within: 30s, noticed: 1min}
   stop_grace: 10s
   agents: {restarts_per_day: 1, down: 5s, upgrade: {first: 10min, every: 10min, over: 5min}}
-probing: {list: full-mesh, visit: 1s, probes_per_visit: 5, timeout: 500ms, payload: 1KiB, dscp: 26}
+probing: {list: full-mesh, visit: 1s, probes_per_visit: 5, timeout: 500ms, lateness: 2s,
+          payload: 1KiB, dscp: 26}
 detection:
   configuration: bonescan
   window: {length: 30s, history: 10, history_age: 5min, history_sweeps: 12, cold_after: 10s}
@@ -108,6 +109,17 @@ confounders:
   late_starts: {share: 5%, delay: 4min}
   agent_crashes: {count: 1, down: 40s}
   congestion: {per_minute: 1, length: 4s, queue: 15us}
+  telemetry: {lost: 1%, late: 5%, late_by: 2s, duplicated: 1%, repeat: 5s,
+              sampler: {phase: 1s, jitter: 20ms, missed: 1%}}
+clocks:
+  offset: 1us
+  wander: 200ns
+  wander_period: 100s
+  drift_ppm: 20
+  holdover: {share: 10%, from: 5min}
+  steps: {size: 10ms, period: 10min, lasts: 20s}
+  timestamps: rnic
+  scheduling: 3us
 faults:
   - {name: a, kind: crc-error, on: "link(tor-0.0, agg-1)", at: 1min, for: 1min, direction: up,
      loss: 2%}
