@@ -57,6 +57,9 @@ class Eswitch final {
   /// Hands tickets to the flows of a new pair.
   void admit(FlowQuad& quad);
 
+  /// Of the entries and the order of every RNIC; who has a ticket is left out.
+  std::uint64_t fingerprint() const;
+
   // Commands.
   /// 0: back to those of the options.
   void set_entries(RnicId rnic, std::uint32_t entries) { own_entries_[rnic] = entries; }

@@ -38,6 +38,16 @@ class VersionMap final {
     return state;
   }
 
+  /// Calls `visit(key, state)` for everything whose newest state is not the default one, by key.
+  template <class Visit>
+  void for_each_changed(Visit&& visit) const {
+    for (const auto& [key, versions] : versions_) {
+      if (versions.back().state != State{}) {
+        visit(key, versions.back().state);
+      }
+    }
+  }
+
  private:
   struct Version {
     Time since;

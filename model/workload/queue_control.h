@@ -25,6 +25,9 @@ class QueueControl final {
   /// REQUIRES: it is off.
   void switch_on(SwitchId id);
 
+  /// Of how often each switch was switched off.
+  std::uint64_t fingerprint() const;
+
   /// Counts changes; not part of the state.
   std::uint64_t version() const { return version_; }
 
