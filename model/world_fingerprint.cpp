@@ -59,7 +59,8 @@ std::uint64_t flow_print(const World& world, Time now) {
 
 std::uint64_t WorldFingerprint::value() const {
   Fingerprint print;
-  for (const std::uint64_t part : {links, routing, rules, tunnels, eswitches, queues, containers, processes, flows}) {
+  for (const std::uint64_t part :
+       {links, routing, rules, tunnels, eswitches, queues, containers, processes, flows}) {
     print.add(part);
   }
   return print.value();

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "model/fabric/fabric.h"
-#include "model/overlay/version_map.h"
 #include "model/overlay/tunnel_state.h"
+#include "model/overlay/version_map.h"
 #include "sim/base/units.h"
 
 #include <compare>
