@@ -66,10 +66,10 @@ class Eswitch final {
   void set_shadow(RnicId rnic, double share);
 
   /// Deals the free entries of a limited RNIC.  REQUIRES: its quads are settled to `now`.
-  void deal(RnicId rnic, FlowStore& flows, const FlowClocks& clocks, Time now);
+  void deal(RnicId rnic, FlowStore& store, const FlowClocks& clocks, Time now);
 
   /// Every flow may be offloaded again: the RNIC is no longer limited.
-  void open(RnicId rnic, FlowStore& flows);
+  void open(RnicId rnic, FlowStore& store);
 
  private:
   bool is_shadowed(RnicId at, RnicId source, RnicId target) const;

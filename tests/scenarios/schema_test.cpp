@@ -50,7 +50,18 @@ overlay:
     max_revalidator: 500ms
     counter_refresh: 1s
     reoffload: on_upcall
-  vxlan: {port: 4789, vni: 100}
+    version: 3.3
+    flow_limit: 200000
+    min_revalidate_pps: 5
+    offloaded_stats_delay: 2s
+    dump_cost: 5us
+    background_flows: 1000
+    cpu_load: 10%
+    tc_policy: skip_sw
+    offload_rebalance: yes
+  eswitch: {entries: 1000}
+  vxlan: {port: 4789, vni: 100, mtu: 9000B}
+  ecn_marked_share: 1%
   slow_path: 52us
   upcall: 400us
 latency:
@@ -141,6 +152,10 @@ faults:
       - {effect: port.flap, on: "link(tor-0.0, agg-1)", down: 1s, up: 2s}
       - {effect: rule.alter, on: host-0.00/rnic-1, rule: encap, to: host-1.00/rnic-1,
          alteration: drop}
+      - {effect: tunnel.neighbour, on: host-0.00/rnic-1, to: host-1.00/rnic-1, neighbour: stale}
+      - {effect: tunnel.mtu, on: host-0.00/rnic-1, mtu: 1500B}
+      - {effect: eswitch.capacity, on: host-0.00/rnic-1, entries: 10}
+      - {effect: ovs.flow_limit, on: host-0.00/ovs, flows: 1000}
 )yaml";
 
 constexpr std::string_view kSmallest = R"(
@@ -186,7 +201,9 @@ bool stands_alone(const SchemaKey& key) {
          !key.path.starts_with("fabric.links") && key.path != "cloud.trace.file" &&
          !key.path.starts_with("cloud.sizes") && !key.path.starts_with("cloud.shapes") &&
          !key.path.starts_with("cloud.lifetimes") && !key.path.starts_with("cloud.tasks") &&
-         !key.path.starts_with("load.flows") && !key.path.starts_with("load.incasts");
+         !key.path.starts_with("load.flows") && !key.path.starts_with("load.incasts") &&
+         key.path != "overlay.ovs.offload_rebalance" &&
+         key.path != "overlay.ovs.offloaded_stats_delay";
 }
 
 std::string set_key(const SchemaKey& key, const std::string& value) {
