@@ -18,6 +18,7 @@ using std::chrono::nanoseconds;
 
 constexpr Range<double> kShare{0.0, 1.0};
 constexpr Range<Duration> kMoment{nanoseconds(0), hours(24 * 366)};
+constexpr Range<Bytes> kQueue{Bytes(1), Bytes(1'000'000'000)};
 constexpr Range<BitsPerSecond> kRate{BitsPerSecond(0), BitsPerSecond(3'200'000'000'000)};
 
 auto load(auto member) {
@@ -84,10 +85,43 @@ void add_congestion(ScenarioTable& table) {
                             congestion(&CongestionOptions::flow_control),
                             "links: whether full queues pause the ports that feed them. Without "
                             "it they lose packets.");
+  table.size("load.congestion.ecn_min",
+             kQueue,
+             congestion(&CongestionOptions::ecn_min_bytes),
+             "links: queues up to here mark nothing (Kmin).");
+  table.size("load.congestion.ecn_max",
+             kQueue,
+             congestion(&CongestionOptions::ecn_max_bytes),
+             "links: queues beyond here mark everything (Kmax); above ecn_min.");
+  table.size("load.congestion.xoff",
+             kQueue,
+             congestion(&CongestionOptions::xoff_bytes),
+             "links: bytes from one port in a queue at which that port is paused.");
+  table.size("load.congestion.xon",
+             kQueue,
+             congestion(&CongestionOptions::xon_bytes),
+             "links: bytes at which it may go on; below xoff.");
+  table.size("load.congestion.buffer",
+             kQueue,
+             congestion(&CongestionOptions::buffer_bytes),
+             "links: what a queue holds without flow control.");
   table.duration("load.congestion.reaction",
                  {nanoseconds(0), hours(1)},
                  congestion(&CongestionOptions::reaction),
                  "links: from a mark until the queue feels that its sender has slowed down.");
+}
+
+/// One threshold has to be below another.
+void check_order(const YamlNode& root,
+                 const std::string& low,
+                 const std::string& high,
+                 bool ordered) {
+  if (!ordered) {
+    const std::string path = "load.congestion." + low;
+    raise(locate(root, path),
+          path,
+          {"less than load.congestion." + high, "as much or more", "lower it, or raise the other"});
+  }
 }
 
 /// The end of something that lasts; a length of zero is for ever.
@@ -221,6 +255,9 @@ void resolve_load(ScenarioDraft& draft, const Fabric& fabric, const YamlNode& ro
            format_duration(latency.spike_bound),
            "the mean is that of spikes without a bound"});
   }
+  const CongestionOptions& limits = draft.load.congestion;
+  check_order(root, "ecn_min", "ecn_max", limits.ecn_min_bytes < limits.ecn_max_bytes);
+  check_order(root, "xon", "xoff", limits.xon_bytes < limits.xoff_bytes);
   for (std::size_t i = 0; i < draft.flow_drafts.size(); ++i) {
     const OfferedFlowDraft& flow = draft.flow_drafts[i];
     const std::string path = fmt::format("load.flows[{}]", i);

@@ -50,8 +50,7 @@ constexpr std::array kSections = {
         "load",
         "load",
         "What loads the network besides probes. Thresholds of marking and of pauses are those of "
-        "the packet\nmode: Kmin 400 kB, Kmax 1.6 MB, XOFF 300 kB and XON 200 kB for each link "
-        "that feeds a queue, 4 MB of\nbuffer without flow control."},
+        "the packet\nmode by default; no source gives those of a real network."},
     Section{"probing", "probing", "Who is probed, how often, and with what."},
     Section{"detection", "detection", "How probes become verdicts, and verdicts incidents."},
     Section{"confounders",

@@ -84,7 +84,15 @@ load:
     - {from: host-0.00/rnic-1, to: host-1.00/rnic-1, rate: 30%, packet: 4214B, at: 10s, length: 20s}
   incasts:
     - {to: host-0.00/rnic-0, senders: 3, burst: 80000B, period: 200us, at: 10s, length: 20s}
-  congestion: {control: dcqcn, flow_control: pfc, reaction: 60us}
+  congestion:
+    control: dcqcn
+    flow_control: pfc
+    reaction: 60us
+    ecn_min: 100KiB
+    ecn_max: 400KiB
+    xoff: 300KiB
+    xon: 200KiB
+    buffer: 4MiB
 jobs:
   - name: pretrain
     gpus: 32
