@@ -93,8 +93,10 @@ class PagedColumn final {
         continue;
       }
       const auto first = static_cast<std::uint32_t>(page * kPageIds);
+      T* const rows = pages_[page].rows.get();
+      const std::size_t width = width_;
       for (std::uint32_t i = 0; i < kPageIds; ++i) {
-        body(Id(first + i), pages_[page].rows[i * width_]);
+        body(Id(first + i), rows[i * width]);
       }
     }
   }
