@@ -25,9 +25,10 @@ CloudOptions an_hour_of_churn() {
   options.peak_length = minutes(2);
   options.arrivals_until = hours(1);
   options.queue_limit = 50;
-  options.lifetimes = {{0.1, minutes(1)}, {0.5, minutes(3)}, {0.9, minutes(15)}};
+  options.lifetimes = {{0.1, seconds(30)}, {0.5, seconds(90)}, {0.9, minutes(5)}};
   options.sizes = {{1, 0.6}, {2, 0.25}, {4, 0.1}, {8, 0.05}};
-  options.ready_spread = minutes(2);
+  options.ready_base = seconds(5);
+  options.ready_spread = seconds(30);
   options.crash_share = 0.02;
   options.agent_restarts_per_day = 48;
   options.upgrade_at = minutes(20);
@@ -55,7 +56,7 @@ TEST(CloudChurn, LeavesNothingBehindAfterAnHour) {
       ASSERT_EQ(world.leases().count(), world.cloud()->counts().leases);
     }
     const CloudCounts& counts = world.cloud()->counts();
-    EXPECT_GT(counts.admitted, 400u);
+    EXPECT_GT(counts.admitted, 200u);
     EXPECT_GT(counts.crashes, 5u);
     EXPECT_EQ(counts.ended, counts.admitted);
     EXPECT_EQ(counts.arrived, counts.admitted + counts.refused);
@@ -70,7 +71,9 @@ TEST(CloudChurn, LeavesNothingBehindAfterAnHour) {
     EXPECT_TRUE(backend.endpoints().present().empty());
     // A lease meets at most the others of its task, 64 RNICs here.
     EXPECT_LE(most_quads, std::size_t{most_leases} * 63 / 2);
-    EXPECT_EQ(world.flows().size(), most_quads) << "as many places as were ever used at once";
+    // As many places as were ever used at once, which may be between two of our looks.
+    EXPECT_GE(world.flows().size(), most_quads);
+    EXPECT_LE(world.flows().size(), most_quads * 11 / 10);
     EXPECT_GT(most_leases, 100u);
     EXPECT_LE(most_leases, world.fabric().rnic_count());
     EXPECT_GT(prober.answered_probes, 100'000u);
@@ -88,7 +91,7 @@ TEST(CloudChurn, NeverBindsAnRnicTwiceAndCountsEveryGpu) {
     SCOPED_TRACE("seed=" + std::to_string(seed));
     test::RecordedCloud run(an_hour_of_churn(), seed, 16);
     run.run_for(hours(2));
-    EXPECT_GT(run.cloud.counts().admitted, 400u);
+    EXPECT_GT(run.cloud.counts().admitted, 200u);
     EXPECT_EQ(run.cloud.counts().leases, 0u);
   }
 }
