@@ -1,6 +1,7 @@
 #include "model/probe_path.h"
 
 #include "model/fabric/ecmp_hash.h"
+#include "model/overlay/datapath_edit.h"
 
 #include <algorithm>
 
@@ -235,8 +236,16 @@ Translation bridge_translation(
   if (flow.place != FlowPlace::kAbsent) {
     version = std::max(flow.installed, world.clocks(at).sweeps.at_or_before(now));
   }
-  return at == source ? world.open_flow().translate_encap(source, target, version)
-                      : world.open_flow().translate_decap(target, version);
+  const OpenFlow& rules = world.open_flow();
+  const Translation cached = at == source ? rules.translate_encap(source, target, version)
+                                          : rules.translate_decap(target, version);
+  if (!edited(flow)) [[likely]] {
+    return cached;
+  }
+  return edited_translation(flow,
+                            cached,
+                            at == source ? rules.encap_changed(source, target, version)
+                                         : rules.decap_changed(target, version));
 }
 
 PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now) {
@@ -273,7 +282,7 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
       return {.loss_ratio = 1.0, .rtt_ns = path.fixed_ns};
     }
     // A steady prober pays the upcall of an absent flow once, then it is offloaded.
-    if (installed) {
+    if (installed || crossing.flow.edit == FlowEdit::kDeleted) {
       overlay_ns += lookup_ns(world.options().overlay, crossing.flow.place);
     }
   }

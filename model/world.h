@@ -12,6 +12,7 @@
 #include "model/fabric/router.h"
 #include "model/host/container.h"
 #include "model/latency/latency_model.h"
+#include "model/overlay/datapath_edit.h"
 #include "model/overlay/flow_store.h"
 #include "model/overlay/open_flow.h"
 #include "model/overlay/overlay_options.h"
@@ -104,6 +105,9 @@ class World final {
   void set_one_way_down(LinkId link);
   void set_one_way_up(LinkId link);
   void change_rule(const RuleKey& rule, RuleState state);
+  /// Of the flow from `source` to `target` in the datapath of `at`, one of the two.
+  void edit_flow(RnicId at, RnicId source, RnicId target, DatapathEdit edit);
+  void purge_flows(HostId host);
 
   /// Brings the four megaflows of a quad to `now`: the job's traffic, then idleness.
   void settle_quad(FlowQuad& quad, Time now) const;

@@ -20,6 +20,7 @@ void remove(Megaflow& flow) {
   flow.unreported = kNever;
   flow.refresh_due = kNever;
   flow.idle_due = kNever;
+  flow.edit = FlowEdit::kNone;
 }
 
 /// The sweep at idle_due deletes the eswitch entry, unless its last counter read proves it alive.
@@ -77,9 +78,14 @@ void rearm(Megaflow& flow, const FlowClocks& clocks) {
 FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now) {
   settle(flow, clocks, now);
   const FlowPlace found = flow.place;
+  if (flow.shadowed) {
+    return found;
+  }
   switch (found) {
     case FlowPlace::kAbsent:
-      install(flow, clocks, now);
+      if (flow.edit != FlowEdit::kDeleted) {
+        install(flow, clocks, now);
+      }
       break;
     case FlowPlace::kOffloaded:
       if (flow.unreported == kNever) {
@@ -97,6 +103,9 @@ FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now) {
 
 void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time to) {
   hit(flow, clocks, from);
+  if (flow.shadowed) {
+    return;
+  }
   // Rarer refreshes than that leave it to the sweeps to find the flow in use.
   const bool refreshes_keep_it = clocks.refreshes.period() <= clocks.options.max_idle;
   // Each turn ends the run, or moves past one refresh or one ageing near a gap of a clock.
@@ -138,6 +147,17 @@ void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time 
   }
   set_used(flow, clocks, to);
   flow.last_hit = to;
+}
+
+void remove_flow(Megaflow& flow) {
+  remove(flow);
+}
+
+void report_hits(Megaflow& flow, const FlowClocks& clocks) {
+  if (flow.unreported != kNever) {
+    set_unreported(flow, clocks, kNever);
+    set_used(flow, clocks, flow.last_hit);
+  }
 }
 
 void lose_offload(Megaflow& flow, const FlowClocks& clocks, Time now) {

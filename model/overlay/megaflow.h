@@ -36,6 +36,13 @@ enum class FlowPlace : std::uint8_t {
   kSoftware,   ///< in the datapath only: the slow path forwards
 };
 
+/// What somebody did to the entry behind Open vSwitch's back: datapath_edit.h.
+enum class FlowEdit : std::uint8_t {
+  kNone,
+  kAltered,  ///< it drops
+  kDeleted,  ///< it is gone, and Open vSwitch does not know
+};
+
 /// The clocks and settings that a megaflow lives under.
 struct FlowClocks {
   const PeriodicClock& sweeps;     ///< revalidator of the host
@@ -54,6 +61,8 @@ struct Megaflow {
   Time idle_due = kNever;     ///< the sweep that will find the flow idle
   std::uint32_t hits = 0;
   FlowPlace place = FlowPlace::kAbsent;
+  FlowEdit edit = FlowEdit::kNone;
+  bool shadowed = false;  ///< a foreign rule takes the packets before the entry
 };
 
 /// Carries the state forward to `now`, no packet in between.
@@ -90,6 +99,12 @@ inline FlowPlace hit(Megaflow& flow, const FlowClocks& clocks, Time now) {
 
 /// Packets without a pause in [from, to].  REQUIRES: settled to at most `from`.
 void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time to);
+
+/// The flow goes from every table.
+void remove_flow(Megaflow& flow);
+
+/// Open vSwitch learns of all hits so far, as if a refresh had come right after the last.
+void report_hits(Megaflow& flow, const FlowClocks& clocks);
 
 /// The eswitch entry is lost at `now`; the software megaflow stays.
 void lose_offload(Megaflow& flow, const FlowClocks& clocks, Time now);

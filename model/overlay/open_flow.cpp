@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace bonescan {
 
 void OpenFlow::change(const RuleKey& rule, RuleState state, Time now) {
@@ -50,6 +52,27 @@ Translation OpenFlow::translate_decap(RnicId target, Time at) const {
   }
   const RuleKey rule{host, RuleTable::kDeliver, target};
   return {state(rule, at), rule};
+}
+
+Time OpenFlow::encap_changed(RnicId source, RnicId target, Time by) const {
+  const HostId host = fabric_->host_of(source);
+  return std::max(last_change({host, RuleTable::kClassify, source}, by),
+                  last_change({host, RuleTable::kEncap, target}, by));
+}
+
+Time OpenFlow::decap_changed(RnicId target, Time by) const {
+  return last_change({fabric_->host_of(target), RuleTable::kDeliver, target}, by);
+}
+
+Time OpenFlow::last_change(const RuleKey& rule, Time by) const {
+  const auto found = versions_.find(rule);
+  Time last = kStartOfRun;
+  if (found != versions_.end()) {
+    for (const Version& version : found->second) {
+      last = version.since <= by ? version.since : last;
+    }
+  }
+  return last;
 }
 
 std::string OpenFlow::bridge_name(HostId host) const {
