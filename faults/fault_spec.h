@@ -17,16 +17,25 @@
 namespace bonescan {
 
 enum class EffectKind : std::uint8_t {
-  kLinkLoss,        ///< link.loss: a share of the packets is corrupted and dropped
-  kLinkDelay,       ///< link.delay: every packet takes longer
-  kPortDown,        ///< port.down: nothing passes, both ways
-  kPortFlap,        ///< port.flap: down and up in turn
-  kRuleRemove,      ///< rule.remove: an OpenFlow rule is gone
-  kRuleAlter,       ///< rule.alter: an OpenFlow rule does something else
-  kOffloadRemove,   ///< offload.remove: eswitch entries vanish, software megaflows stay
-  kCountersFreeze,  ///< counters.freeze: the RNIC stops refreshing its flow counters
-  kProcessStop,     ///< process.stop: an agent or ovs-vswitchd stops
-  kLinkBer,         ///< link.ber: bit errors, of which FEC and link-level retry leave something
+  kLinkLoss,         ///< link.loss: a share of the packets is corrupted and dropped
+  kLinkDelay,        ///< link.delay: every packet takes longer
+  kPortDown,         ///< port.down: nothing passes, both ways
+  kPortFlap,         ///< port.flap: down and up in turn
+  kRuleRemove,       ///< rule.remove: an OpenFlow rule is gone
+  kRuleAlter,        ///< rule.alter: an OpenFlow rule does something else
+  kOffloadRemove,    ///< offload.remove: eswitch entries vanish, software megaflows stay
+  kCountersFreeze,   ///< counters.freeze: the RNIC stops refreshing its flow counters
+  kProcessStop,      ///< process.stop: an agent or ovs-vswitchd stops
+  kLinkBer,          ///< link.ber: bit errors, of which FEC and link-level retry leave something
+  kTunnelNeighbour,  ///< tunnel.neighbour: a VTEP's neighbour entry is missing or wrong
+  kTunnelRoute,      ///< tunnel.route: no route to a VTEP
+  kTunnelVni,        ///< tunnel.vni: packets leave in a network that the receiver does not know
+  kTunnelMtu,        ///< tunnel.mtu: the underlay port takes only smaller packets
+  kTunnelChecksum,   ///< tunnel.checksum: receivers drop what this port encapsulates
+  kSpoofDrop,        ///< vf.spoof_drop: the virtual function drops what it sends
+  kEswitchCapacity,  ///< eswitch.capacity: others hold all entries but some
+  kRulePriority,     ///< rule.priority: a wider rule of software comes before flows' own
+  kFlowLimit,        ///< ovs.flow_limit: the working limit is stuck low
 };
 
 /// Directions of a cable, seen from its first-named end.
@@ -58,6 +67,11 @@ enum class RuleAlteration : std::uint8_t {
   kDrop,  ///< drops
 };
 
+enum class NeighbourState : std::uint8_t {
+  kMissing,  ///< unresolved: drop until ARP answers
+  kStale,    ///< resolved to a MAC that is no longer there
+};
+
 struct EffectSpec {
   EffectKind kind = EffectKind::kLinkLoss;
   ComponentRef on;
@@ -69,8 +83,12 @@ struct EffectSpec {
   Duration down{};     ///< port.flap: time down per cycle
   Duration up{};       ///< port.flap: time up per cycle
   RuleRole rule = RuleRole::kDeliver;
-  std::optional<RnicId> peer;  ///< rule.*: the remote endpoint of an encap rule
+  std::optional<RnicId> peer;  ///< the remote endpoint of an encap rule, route or neighbour
   RuleAlteration alteration = RuleAlteration::kLoop;
+  NeighbourState neighbour = NeighbourState::kMissing;
+  std::uint32_t entries = 1;  ///< eswitch.capacity: what is left
+  std::uint32_t flows = 1;    ///< ovs.flow_limit
+  std::uint32_t mtu = 1'500;  ///< tunnel.mtu
 };
 
 struct FaultSpec {

@@ -99,6 +99,7 @@ void GroundTruth::begin(std::size_t fault) {
   watch.active = true;
   watch.interval = kFirstInterval;
   watch.pairs = footprint(spec);
+  watch.jobs_revision = world_->jobs().revision();
   watches_[fault] = std::move(watch);
   begun_.push_back(fault);
   ++revision_;
@@ -147,9 +148,28 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
       }
       break;
     }
+    case EffectKind::kTunnelVni:
+      // The rule that puts the packets of the virtual function into a tenant's network.
+      record.layer = TruthLayer::kOverlay;
+      record.rule =
+          RuleKey{world_->fabric().host_of(first.on.rnic()), RuleTable::kClassify, first.on.rnic()};
+      break;
+    case EffectKind::kTunnelRoute:
+    case EffectKind::kTunnelNeighbour:
+      record.layer = TruthLayer::kOverlay;
+      record.component = {RefKind::kOvs, world_->fabric().host_of(first.on.rnic()).index()};
+      break;
     case EffectKind::kOffloadRemove:
     case EffectKind::kCountersFreeze:
+    case EffectKind::kTunnelMtu:
+    case EffectKind::kTunnelChecksum:
+    case EffectKind::kSpoofDrop:
+    case EffectKind::kEswitchCapacity:
+    case EffectKind::kRulePriority:
       record.layer = TruthLayer::kRnic;
+      break;
+    case EffectKind::kFlowLimit:
+      record.layer = TruthLayer::kOverlay;
       break;
     case EffectKind::kProcessStop:
       record.layer = first.on.kind == RefKind::kAgent ? TruthLayer::kAgent : TruthLayer::kOverlay;
@@ -161,27 +181,23 @@ std::vector<std::pair<RnicId, RnicId>> GroundTruth::footprint(const FaultSpec& f
   std::vector<std::pair<RnicId, RnicId>> pairs;
   const Fabric& fabric = world_->fabric();
   for (const EffectSpec& effect : fault.effects) {
-    // All RNICs of a host share its encap rule towards a peer.
+    // All RNICs of a host share its encap rule, route and neighbour towards a peer.
     const bool whole_host =
-        (effect.kind == EffectKind::kRuleRemove || effect.kind == EffectKind::kRuleAlter) &&
-        effect.rule == RuleRole::kEncap;
+        ((effect.kind == EffectKind::kRuleRemove || effect.kind == EffectKind::kRuleAlter) &&
+         effect.rule == RuleRole::kEncap) ||
+        effect.kind == EffectKind::kTunnelRoute || effect.kind == EffectKind::kTunnelNeighbour;
     const ComponentRef on =
         whole_host ? ComponentRef{RefKind::kHost, fabric.host_of(effect.on.rnic()).index()}
                    : effect.on;
     for (const RnicId touched : touched_rnics(*world_, on)) {
-      for (const Job& job : world_->jobs()) {
-        if (!job.coordinate(touched)) {
-          continue;
-        }
-        for (const HostId host : job.hosts()) {
-          if (host == fabric.host_of(touched)) {
-            continue;
-          }
-          for (std::uint32_t rail = 0; rail < fabric.options().rails; ++rail) {
-            const RnicId other = fabric.rnic(host, rail);
-            pairs.emplace_back(touched, other);
-            pairs.emplace_back(other, touched);
-          }
+      const JobId job = world_->jobs().place(touched).job;
+      if (!job.valid()) {
+        continue;
+      }
+      for (const RnicId other : world_->jobs()[job.index()].rnics()) {
+        if (fabric.host_of(other) != fabric.host_of(touched)) {
+          pairs.emplace_back(touched, other);
+          pairs.emplace_back(other, touched);
         }
       }
     }
@@ -196,15 +212,22 @@ void GroundTruth::sample(std::uint64_t fault) {
   if (!watch.active) {
     return;
   }
+  if (watch.jobs_revision != world_->jobs().revision()) {
+    watch.pairs = footprint((*faults_)[fault]);
+    watch.jobs_revision = world_->jobs().revision();
+  }
   auto& affected = watch.record.affected;
-  const std::size_t known = affected.size();
+  auto& leases = watch.record.affected_leases;
+  const std::size_t known = leases.size();
   const bool had_time_zero = watch.record.time_zero.has_value();
   for (const auto& [source, target] : watch.pairs) {
     compare(watch, source, target);
   }
   std::sort(affected.begin(), affected.end());
   affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
-  if (affected.size() != known || watch.record.time_zero.has_value() != had_time_zero) {
+  std::sort(leases.begin(), leases.end());
+  leases.erase(std::unique(leases.begin(), leases.end()), leases.end());
+  if (leases.size() != known || watch.record.time_zero.has_value() != had_time_zero) {
     ++revision_;
   }
   world_->engine().schedule(world_->engine().now() + watch.interval,
@@ -228,8 +251,7 @@ void GroundTruth::compare(Watch& watch, RnicId source, RnicId target) {
   const PathCondition is = path_condition(*world_, spec, now);
   const PathCondition was = healthy_condition(*world_, spec);
   // A dead agent answers nothing, whatever the network does; only its own record is about that.
-  const bool silent = watch.record.layer == TruthLayer::kAgent &&
-                      !world_->agent_running(world_->fabric().host_of(target));
+  const bool silent = watch.record.layer == TruthLayer::kAgent && !world_->agent_running(target);
   const double loss = (silent ? 1.0 : is.loss_ratio) - was.loss_ratio;
   const double factor = is.rtt_ns / was.rtt_ns;
   if (std::abs(loss) < 1e-12 && std::abs(is.rtt_ns - was.rtt_ns) < 0.5) {
@@ -242,6 +264,8 @@ void GroundTruth::compare(Watch& watch, RnicId source, RnicId target) {
   if (loss >= kVisibleLoss || factor >= kVisibleFactor) {
     record.visible = true;
     record.affected.emplace_back(source, target);
+    record.affected_leases.emplace_back(world_->leases().number(source),
+                                        world_->leases().number(target));
   }
   record.loss_ratio = std::max(record.loss_ratio, loss);
   record.latency_factor = std::max(record.latency_factor, factor);

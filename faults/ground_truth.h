@@ -40,6 +40,8 @@ struct TruthRecord {
   double latency_factor = 1.0;  ///< largest seen
   std::vector<std::pair<RnicId, RnicId>>
       affected;  ///< directed pairs, ascending: visibly different
+  /// The same by the leases that the RNICs had then: tenants come and go.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> affected_leases{};
 };
 
 class GroundTruth final {
@@ -76,6 +78,7 @@ class GroundTruth final {
     bool active = false;
     Duration interval{};
     std::vector<std::pair<RnicId, RnicId>> pairs;  ///< that could be affected
+    std::uint64_t jobs_revision = 0;               ///< for which `pairs` holds
   };
 
   void begin(std::size_t fault);

@@ -4,6 +4,8 @@
 #include "model/overlay/datapath_edit.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 namespace bonescan {
 namespace {
@@ -30,16 +32,29 @@ LinkConditions conditions(const World& world,
   return met;
 }
 
-double lookup_ns(const OverlayOptions& options, FlowPlace found) {
+/// Software is slower on a busy processor.
+double lookup_ns(const World& world, HostId host, FlowPlace found) {
+  const OverlayOptions& options = world.options().overlay;
+  const double slowdown = world.revalidator(host).slowdown;
   switch (found) {
     case FlowPlace::kOffloaded:
       return 0.0;
     case FlowPlace::kSoftware:
-      return static_cast<double>(options.slow_path.count());
+      return slowdown * static_cast<double>(options.slow_path.count());
     case FlowPlace::kAbsent:
-      return static_cast<double>((options.slow_path + options.upcall).count());
+      return slowdown * static_cast<double>((options.slow_path + options.upcall).count());
   }
   return 0.0;
+}
+
+/// Whether a probe and its answer arrive marked.
+std::array<bool, 2> marks(const World& world, const ProbeSpec& spec, Time sent) {
+  const RngStream stream(world.options().seed,
+                         Purpose::kEcnMark,
+                         spec.source.index() * world.fabric().rnic_count() + spec.target.index());
+  const PhiloxCounter bits = stream.block(static_cast<std::uint64_t>(nanoseconds(sent)));
+  const double share = world.options().overlay.ecn_marked_share;
+  return {open01(bits[0]) < share, open01(bits[1]) < share};
 }
 
 /// One bridge on the way.
@@ -64,13 +79,27 @@ struct BridgePass {
   bool pass_after_change(Megaflow& flow, RnicId at) {
     const FlowClocks clocks = world.clocks(at);
     settle(flow, clocks, now);
-    if (flow.place == FlowPlace::kAbsent && !world.vswitchd_running(world.fabric().host_of(at))) {
+    const HostId host = world.fabric().host_of(at);
+    if (flow.place == FlowPlace::kAbsent && !world.vswitchd_running(host)) {
       return false;  // Nobody answers the upcall.
     }
-    cost_ns += lookup_ns(world.options().overlay, hit(flow, clocks, now));
+    const FlowPlace found = hit(flow, clocks, now);
+    cost_ns += lookup_ns(world, host, found);
+    if (found != FlowPlace::kOffloaded && world.eswitch().shadows(at, source, target)) {
+      // It is in software anyway: the path's own extra lookup is this one.
+      cost_ns -= static_cast<double>(world.options().overlay.slow_path.count());
+    }
     return true;
   }
 };
+
+/// Nothing of the flow was seen by any bridge; the VF's counter stops at what it can hold.
+std::uint32_t dropped_at_vf(FlowQuad& quad, std::size_t end) {
+  if (quad.vf_drops[end] < std::numeric_limits<std::uint16_t>::max()) {
+    ++quad.vf_drops[end];
+  }
+  return kNoAnswer;
+}
 
 /// Mean queueing by the job's own bursts at both ends; `until` as in LoadTimeline::load().
 double load_queue_ns(const World& world,
@@ -97,14 +126,27 @@ ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
   const LinkConditions back = conditions(world, path.answer, spec, true);
   const Duration base = world.latency().base_rtt(path.request, path.answer);
   path.fixed_ns = static_cast<double>((base + there.delay + back.delay).count());
+  const std::uint32_t shadows = world.eswitch().shadowed_lookups(spec.source, spec.target);
+  if (shadows > 0) [[unlikely]] {
+    path.fixed_ns += shadows * static_cast<double>(world.options().overlay.slow_path.count());
+  }
   path.queue_mean_ns = there.queue_mean_ns + back.queue_mean_ns;
   path.request_pass = there.pass_ratio * (1.0 - world.latency().options().base_loss_ratio);
+  const TunnelState& tunnels = world.tunnels();
+  if (!tunnels.passes(spec.source, spec.target, spec.bytes)) [[unlikely]] {
+    path.request_pass = 0.0;
+  }
   path.round_pass = path.request_pass * back.pass_ratio;
+  if (!tunnels.passes(spec.target, spec.source, spec.bytes)) [[unlikely]] {
+    path.round_pass = 0.0;
+  }
+  path.sends = tunnels.sends(spec.source);
+  path.target_sends = tunnels.sends(spec.target);
   const HostId near_host = world.fabric().host_of(spec.source);
   const HostId far_host = world.fabric().host_of(spec.target);
-  path.answers = world.agent_running(far_host) && world.container_ready(far_host);
-  path.source_rules_changed = world.open_flow().changed(near_host);
-  path.target_rules_changed = world.open_flow().changed(far_host);
+  path.answers = world.agent_running(spec.target) && world.container_ready(spec.target);
+  path.source_rules_changed = world.translation_changed(near_host);
+  path.target_rules_changed = world.translation_changed(far_host);
   return path;
 }
 
@@ -116,16 +158,17 @@ void LoadTimeline::cover(const World& world, Time from, Time to) {
     for (std::uint32_t stage = 0; stage < job.options().pp; ++stage) {
       std::vector<TimeSpan>& found = bursts_[j][stage];
       found.clear();
-      if (job.running_since() >= to || job.options().dp < 2) {
+      const Time until = std::min(to, job.running_until());
+      if (job.running_since() >= until || job.options().dp < 2) {
         continue;
       }
       Time at = std::max(from, job.running_since());
-      while (at < to) {
+      while (at < until) {
         const TimeSpan burst = job.burst_ending_after(stage, at);
-        if (burst.from >= to) {
+        if (burst.from >= until) {
           break;
         }
-        found.push_back(burst);
+        found.push_back({burst.from, std::min(burst.to, job.running_until())});
         at = burst.to;
       }
     }
@@ -133,12 +176,11 @@ void LoadTimeline::cover(const World& world, Time from, Time to) {
 }
 
 LoadKey load_key(const World& world, RnicId rnic) {
-  for (std::uint32_t j = 0; j < world.jobs().size(); ++j) {
-    if (const auto place = world.jobs()[j].coordinate(rnic)) {
-      return {.job = j, .stage = place->pipeline, .known = true};
-    }
+  const JobPlace& place = world.jobs().place(rnic);
+  if (!place.job.valid()) {
+    return {};
   }
-  return {};
+  return {.job = place.job.index(), .stage = place.stage, .known = true};
 }
 
 RngStream probe_stream(const World& world, RnicId source, RnicId target) {
@@ -162,16 +204,29 @@ std::uint32_t evaluate_probe(const World& world,
   }
   const double luck = open01(bits[1]);
 
+  if (!path.sends) [[unlikely]] {
+    return dropped_at_vf(quad, here);
+  }
+  Megaflow* far_decap = &quad.decap[there];
+  Megaflow* near_decap = &quad.decap[here];
+  if (context.marked != nullptr) [[unlikely]] {
+    const std::array<bool, 2> marked = marks(world, spec, sent);
+    far_decap = marked[0] ? &(*context.marked)[there] : far_decap;
+    near_decap = marked[1] ? &(*context.marked)[here] : near_decap;
+  }
   BridgePass request{world, spec.source, spec.target, sent};
   if (!request.pass(quad.encap[here], spec.source, path.source_rules_changed) ||
       luck >= path.request_pass ||
-      !request.pass(quad.decap[there], spec.target, path.target_rules_changed) || !path.answers) {
+      !request.pass(*far_decap, spec.target, path.target_rules_changed) || !path.answers) {
     return kNoAnswer;
+  }
+  if (!path.target_sends) [[unlikely]] {
+    return dropped_at_vf(quad, there);
   }
   BridgePass answer{world, spec.target, spec.source, sent};
   if (!answer.pass(quad.encap[there], spec.target, path.target_rules_changed) ||
       luck >= path.round_pass ||
-      !answer.pass(quad.decap[here], spec.source, path.source_rules_changed)) {
+      !answer.pass(*near_decap, spec.source, path.source_rules_changed)) {
     return kNoAnswer;
   }
   Time until = kNever;
@@ -188,8 +243,8 @@ QuietStretch::QuietStretch(const World& world,
                            const FlowQuad& quad,
                            Time from) {
   const ProbePath& path = context.path;
-  if (quad.traffic != TrafficKind::kNone || !path.answers || path.source_rules_changed ||
-      path.target_rules_changed) {
+  if (quad.traffic != TrafficKind::kNone || context.marked != nullptr || !path.answers ||
+      !path.sends || !path.target_sends || path.source_rules_changed || path.target_rules_changed) {
     return;
   }
   Time until = kNever;
@@ -223,7 +278,7 @@ std::optional<double> cross_bridge(const World& world,
                                    Time now) {
   BridgePass bridge{world, crossing.source, crossing.target, now};
   const HostId host = world.fabric().host_of(crossing.at);
-  if (!bridge.pass(flow, crossing.at, world.open_flow().changed(host))) {
+  if (!bridge.pass(flow, crossing.at, world.translation_changed(host))) {
     return std::nullopt;
   }
   return bridge.cost_ns;
@@ -236,16 +291,26 @@ Translation bridge_translation(
   if (flow.place != FlowPlace::kAbsent) {
     version = std::max(flow.installed, world.clocks(at).sweeps.at_or_before(now));
   }
-  const OpenFlow& rules = world.open_flow();
-  const Translation cached = at == source ? rules.translate_encap(source, target, version)
-                                          : rules.translate_decap(target, version);
+  const Translation cached = translation(world, at, source, target, version);
   if (!edited(flow)) [[likely]] {
     return cached;
   }
+  const OpenFlow& rules = world.open_flow();
   return edited_translation(flow,
                             cached,
                             at == source ? rules.encap_changed(source, target, version)
                                          : rules.decap_changed(target, version));
+}
+
+Translation translation(const World& world, RnicId at, RnicId source, RnicId target, Time version) {
+  if (at != source) {
+    return world.open_flow().translate_decap(target, version);
+  }
+  Translation found = world.open_flow().translate_encap(source, target, version);
+  if (found.forwards()) {
+    found.tunnel = world.tunnels().fault(source, target, version);
+  }
+  return found;
 }
 
 PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now) {
@@ -270,10 +335,14 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
       {quad.encap[there], spec.target, spec.target, spec.source},
       {quad.decap[here], spec.source, spec.target, spec.source},
   };
+  if (!path.sends || !path.target_sends) {
+    return {.loss_ratio = 1.0, .rtt_ns = path.fixed_ns};
+  }
   double overlay_ns = 0.0;
   for (const Crossing& crossing : crossings) {
+    const HostId host = world.fabric().host_of(crossing.at);
     const bool installed = crossing.flow.place != FlowPlace::kAbsent;
-    if (!installed && !world.vswitchd_running(world.fabric().host_of(crossing.at))) {
+    if (!installed && !world.vswitchd_running(host)) {
       return {.loss_ratio = 1.0, .rtt_ns = path.fixed_ns};
     }
     if (!bridge_translation(
@@ -281,9 +350,11 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
              .forwards()) {
       return {.loss_ratio = 1.0, .rtt_ns = path.fixed_ns};
     }
-    // A steady prober pays the upcall of an absent flow once, then it is offloaded.
-    if (installed || crossing.flow.edit == FlowEdit::kDeleted) {
-      overlay_ns += lookup_ns(world.options().overlay, crossing.flow.place);
+    // A steady prober pays the upcall of an absent flow once, then it is offloaded, unless flows
+    // are too many or Open vSwitch believes that it is there.
+    if (installed || !world.clocks(crossing.at).pressure.installs ||
+        crossing.flow.edit == FlowEdit::kDeleted) {
+      overlay_ns += lookup_ns(world, host, crossing.flow.place);
     }
   }
   return {.loss_ratio = 1.0 - path.round_pass, .rtt_ns = path.fixed_ns + overlay_ns};
@@ -292,9 +363,15 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
 PathCondition healthy_condition(const World& world, const ProbeSpec& spec) {
   const LinkPath request = one_way(world, spec.source, spec.target, spec.source_port);
   const LinkPath answer = one_way(world, spec.target, spec.source, spec.source_port);
-  const bool connected = world.fabric().connected(spec.source, spec.target);
+  const OverlayOptions& overlay = world.options().overlay;
+  const bool connected = world.fabric().connected(spec.source, spec.target) &&
+                         spec.bytes + kProbeHeaderBytes + kTunnelHeaderBytes <= overlay.mtu;
+  double rtt_ns = static_cast<double>(world.latency().base_rtt(request, answer).count());
+  if (!world.eswitch().offloads()) {
+    rtt_ns += 4.0 * slowdown(overlay.cpu_load) * static_cast<double>(overlay.slow_path.count());
+  }
   return {.loss_ratio = connected ? world.latency().options().base_loss_ratio : 1.0,
-          .rtt_ns = static_cast<double>(world.latency().base_rtt(request, answer).count())};
+          .rtt_ns = rtt_ns};
 }
 
 }  // namespace bonescan

@@ -32,7 +32,9 @@ struct ProbePath {
   double queue_mean_ns = 0.0;         ///< queueing by congestion, both ways, without the job's load
   double request_pass = 1.0;          ///< probability to pass the links of the request
   double round_pass = 1.0;            ///< of request and answer
+  bool sends = true;                  ///< the source's VF lets its packets out
   bool answers = true;                ///< the target's container is ready and its agent runs
+  bool target_sends = true;           ///< the target's VF lets its packets out
   bool source_rules_changed = false;  ///< some rule of the source's bridge was ever changed
   bool target_rules_changed = false;
 };
@@ -80,6 +82,7 @@ struct ProbeContext {
   ProbePath path;
   LoadKey source_load;
   LoadKey target_load;
+  MarkedFlows* marked = nullptr;  ///< of the quad, if packets may arrive marked
 };
 
 constexpr std::uint32_t kNoAnswer = 0xFFFFFFFF;
@@ -176,6 +179,9 @@ std::optional<double> cross_bridge(const World& world,
                                    Megaflow& flow,
                                    const BridgeCrossing& crossing,
                                    Time now);
+
+/// What the newest rules and tunnels of `version` make of a flow's packet at the bridge of `at`.
+Translation translation(const World& world, RnicId at, RnicId source, RnicId target, Time version);
 
 /// Is the flow's packet forwarded by the bridge of `at` at `now`?  `flow` is its megaflow there.
 Translation bridge_translation(

@@ -38,11 +38,19 @@ World::World(const WorldOptions& options, Engine& engine)
       links_(fabric_),
       router_(fabric_, links_, options.seed),
       open_flow_(fabric_),
+      tunnels_(fabric_, options.overlay.mtu),
       latency_(options.latency),
-      ready_(fabric_.host_count()),
+      host_clocks_(options.clocks, options.seed),
+      eswitch_(fabric_, options.overlay.eswitch, options.seed),
+      jobs_(fabric_),
+      leases_(fabric_.rnic_count()),
+      functions_(fabric_.rnic_count(), kMaxVirtualFunctions),
       agent_stops_(fabric_.host_count()),
       vswitchd_stops_(fabric_.host_count()),
-      counter_freezes_(fabric_.rnic_count()) {
+      counter_freezes_(fabric_.rnic_count()),
+      revalidators_(fabric_.host_count()),
+      swept_hits_(fabric_.rnic_count()),
+      deals_(fabric_.rnic_count()) {
   for (std::uint32_t h = 0; h < fabric_.host_count(); ++h) {
     sweeps_.push_back(
         drawn_clock(options.seed,
@@ -54,7 +62,12 @@ World::World(const WorldOptions& options, Engine& engine)
     refreshes_.push_back(
         drawn_clock(options.seed, Purpose::kCounterPhase, r, options.overlay.counter_refresh));
   }
+  start_overlay();
   place_jobs();
+  bind_job_leases();
+  if (options.cloud.active()) {
+    start_cloud();
+  }
 }
 
 void World::place_jobs() {
@@ -79,7 +92,7 @@ void World::place_jobs() {
                         action<&World::container_step>(*this, containers_.size() - 1));
     }
     job.set_running_since(last_ready);
-    jobs_.push_back(std::move(job));
+    jobs_.add(std::move(job));
   }
 }
 
@@ -89,7 +102,9 @@ void World::container_step(std::uint64_t index) {
   container.state = after(container.state);
   container_events_.push_back({now, container.host, container.state});
   if (container.state == ContainerState::kReady) {
-    ready_[container.host] = 1;
+    for (std::uint32_t rail = 0; rail < fabric_.options().rails; ++rail) {
+      leases_.set_ready(fabric_.rnic(container.host, rail), true);
+    }
     return;
   }
   // The image is pulled in the first part of the wait, the process starts in the second.
@@ -111,6 +126,10 @@ void World::start_agent(HostId host) {
 void World::settle_flows(RnicId rnic) {
   for (const QuadId id : flows_.of(rnic)) {
     settle_quad(flows_[id], engine_->now());
+    if (MarkedFlows* marked = flows_.marked(id)) {
+      const std::size_t end = flows_[id].end_of(rnic);
+      settle((*marked)[end], clocks(rnic), engine_->now());
+    }
   }
 }
 
@@ -118,19 +137,11 @@ void World::rearm_flows(RnicId rnic) {
   for (const QuadId id : flows_.of(rnic)) {
     FlowQuad& quad = flows_[id];
     const std::size_t end = quad.end_of(rnic);
-    rearm(quad.encap[end], clocks(rnic));
-    rearm(quad.decap[end], clocks(rnic));
-  }
-}
-
-template <class Change>
-void World::change_clock(RnicId first, std::uint32_t count, Change&& change) {
-  for (std::uint32_t i = 0; i < count; ++i) {
-    settle_flows(RnicId(first.index() + i));
-  }
-  change();
-  for (std::uint32_t i = 0; i < count; ++i) {
-    rearm_flows(RnicId(first.index() + i));
+    rearm(quad.encap[end], clocks(rnic), engine_->now());
+    rearm(quad.decap[end], clocks(rnic), engine_->now());
+    if (MarkedFlows* marked = flows_.marked(id)) {
+      rearm((*marked)[end], clocks(rnic), engine_->now());
+    }
   }
 }
 
@@ -148,6 +159,7 @@ void World::start_vswitchd(HostId host) {
     change_clock(fabric_.rnic(host, 0), fabric_.options().rails, [&] {
       sweeps_[host].resume(engine_->now());
     });
+    begin_pressed_sweeps(host);
   }
 }
 
@@ -222,6 +234,12 @@ void World::converge(std::uint64_t link) {
 
 void World::change_rule(const RuleKey& rule, RuleState state) {
   open_flow_.change(rule, state, engine_->now());
+  revalidators_[rule.host].changed = true;
+}
+
+void World::change_tunnel(const TunnelKey& key, TunnelFault fault) {
+  tunnels_.change(key, fault, engine_->now());
+  revalidators_[key.host].changed = true;
 }
 
 void World::edit_flow(RnicId at, RnicId source, RnicId target, DatapathEdit edit) {
@@ -243,6 +261,9 @@ void World::purge_flows(HostId host) {
       const std::size_t end = quad.end_of(rnic);
       purge(quad.encap[end], clocks(rnic), now);
       purge(quad.decap[end], clocks(rnic), now);
+      if (MarkedFlows* const marked = flows_.marked(id)) {
+        purge((*marked)[end], clocks(rnic), now);
+      }
     }
   }
 }
@@ -251,19 +272,18 @@ void World::settle_quad(FlowQuad& quad, Time now) const {
   const std::array<FlowClocks, 2> both = {clocks(quad.ends[0]), clocks(quad.ends[1])};
   if (quad.traffic != TrafficKind::kNone && quad.job_until < now) {
     const Job& job = jobs_[quad.job.index()];
-    if (job.running_since() < now) {
-      Time from = std::max(quad.job_until, job.running_since());
-      if (quad.traffic == TrafficKind::kPipeline) {
-        apply_job_traffic(quad, both, {from, now});
-      } else {
-        while (from < now) {
-          const TimeSpan burst = job.burst_ending_after(quad.stage, from);
-          if (burst.from >= now) {
-            break;
-          }
-          apply_job_traffic(quad, both, {std::max(burst.from, from), std::min(burst.to, now)});
-          from = burst.to;
+    const Time until = std::min(now, job.running_until());
+    Time from = std::max(quad.job_until, job.running_since());
+    if (quad.traffic == TrafficKind::kPipeline && from < until) {
+      apply_job_traffic(quad, both, {from, until});
+    } else {
+      while (from < until) {
+        const TimeSpan burst = job.burst_ending_after(quad.stage, from);
+        if (burst.from >= until) {
+          break;
         }
+        apply_job_traffic(quad, both, {std::max(burst.from, from), std::min(burst.to, until)});
+        from = burst.to;
       }
     }
     quad.job_until = now;

@@ -10,17 +10,25 @@
 #include "model/fabric/fabric.h"
 #include "model/fabric/link_table.h"
 #include "model/fabric/router.h"
+#include "model/host/cloud.h"
 #include "model/host/container.h"
+#include "model/host/host_clock.h"
+#include "model/host/rnic_leases.h"
 #include "model/latency/latency_model.h"
 #include "model/overlay/datapath_edit.h"
+#include "model/overlay/eswitch.h"
 #include "model/overlay/flow_store.h"
 #include "model/overlay/open_flow.h"
 #include "model/overlay/overlay_options.h"
-#include "model/workload/job.h"
+#include "model/overlay/revalidator.h"
+#include "model/overlay/tunnel_state.h"
+#include "model/workload/job_table.h"
 #include "sim/engine/engine.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bonescan {
@@ -31,6 +39,8 @@ struct WorldOptions {
   LatencyModelOptions latency;
   std::vector<JobOptions> jobs;
   LateStartOptions late_starts;
+  CloudOptions cloud;
+  HostClockOptions clocks;
   std::uint64_t seed = 1;
 };
 
@@ -41,7 +51,26 @@ struct ContainerEvent {
   ContainerState state = ContainerState::kReady;
 };
 
-class World final {
+/// An RNIC as a task of the cloud has it.
+struct CloudSeat {
+  RnicId rnic;
+  Ipv4 overlay_address{};
+  std::uint8_t function = 0;
+};
+
+/// A change in the cloud that the platform or agents announce, about leases
+/// [first_lease, first_lease + lease_count).
+struct CloudEvent {
+  Time at;
+  CloudEventKind kind = CloudEventKind::kReady;
+  std::uint32_t first_lease = 0;
+  std::uint32_t lease_count = 0;
+  // Only of kSubmitted:
+  std::uint32_t task = 0;          ///< its number
+  std::vector<CloudSeat> seats{};  ///< of the leases, in their order
+};
+
+class World final : private CloudObserver {
  public:
   /// Schedules the containers' life on `engine`.  REQUIRES: both outlive the other's use.
   World(const WorldOptions& options, Engine& engine);
@@ -62,23 +91,70 @@ class World final {
 
   const OpenFlow& open_flow() const { return open_flow_; }
 
+  TunnelState& tunnels() { return tunnels_; }
+
+  const TunnelState& tunnels() const { return tunnels_; }
+
+  /// False if no packet of this host ever met anything but present rules and sound tunnels.
+  bool translation_changed(HostId host) const {
+    return open_flow_.changed(host) || tunnels_.changed(host);
+  }
+
   FlowStore& flows() { return flows_; }
 
   const FlowStore& flows() const { return flows_; }
 
   const LatencyModel& latency() const { return latency_; }
 
-  const std::vector<Job>& jobs() const { return jobs_; }
+  const HostClocks& host_clocks() const { return host_clocks_; }
 
+  const JobTable& jobs() const { return jobs_; }
+
+  /// Of the jobs given by the options; those of the cloud are in cloud()->tasks().
   const std::vector<Container>& containers() const { return containers_; }
 
-  /// Everything that happened to containers so far, in order.
+  /// Everything that happened to containers() so far, in order.
   const std::vector<ContainerEvent>& container_events() const { return container_events_; }
 
-  bool container_ready(HostId host) const { return ready_[host] != 0; }
+  /// Null unless the options ask for one.
+  const Cloud* cloud() const { return cloud_.get(); }
 
-  /// Is the probing process of the host's container running?
+  /// What the cloud announced since the last call, in order.  It is kept until somebody asks.
+  std::vector<CloudEvent> take_cloud_events() { return std::exchange(cloud_events_, {}); }
+
+  const RnicLeases& leases() const { return leases_; }
+
+  RnicLeases& leases() { return leases_; }
+
+  const VirtualFunctions& virtual_functions() const { return functions_; }
+
+  /// Does the RNIC serve a container that is ready?
+  bool container_ready(RnicId rnic) const { return leases_.ready(rnic); }
+
+  /// Does nothing keep all probing processes of the host from running?
   bool agent_running(HostId host) const { return agent_stops_[host] == 0; }
+
+  /// Is the probing process of the RNIC's container running?
+  bool agent_running(RnicId rnic) const {
+    return agent_running(fabric_.host_of(rnic)) && leases_.agent_running(rnic);
+  }
+
+  /// Leases of the jobs given by the options: 1 .. this, in the order of RNICs.  They never end.
+  std::uint32_t job_lease_count() const { return job_lease_count_; }
+
+  /// Does a task of the cloud have the RNIC?
+  bool in_cloud(RnicId rnic) const { return leases_.number(rnic) > job_lease_count_; }
+
+  /// Network of the RNIC's tenant.
+  std::uint32_t vni(RnicId rnic) const {
+    return in_cloud(rnic) ? leases_.lease(rnic).vni : options_.overlay.vni;
+  }
+
+  /// Address of the RNIC inside its tenant's network.
+  std::string overlay_address(RnicId rnic) const;
+
+  /// A rule as an operator would name it, in the words of the tenant that it serves.
+  std::string rule_name(const RuleKey& rule) const;
 
   bool vswitchd_running(HostId host) const { return !sweeps_[host].stopped(); }
 
@@ -87,8 +163,18 @@ class World final {
   const Router& router() const { return router_; }
 
   FlowClocks clocks(RnicId rnic) const {
-    return {sweeps_[fabric_.host_of(rnic)], refreshes_[rnic], options_.overlay};
+    const HostId host = fabric_.host_of(rnic);
+    return {sweeps_[host], refreshes_[rnic], options_.overlay, revalidators_[host].pressure};
   }
+
+  Eswitch& eswitch() { return eswitch_; }
+
+  const Eswitch& eswitch() const { return eswitch_; }
+
+  const RevalidatorState& revalidator(HostId host) const { return revalidators_[host]; }
+
+  /// Flows in the datapath of a host, those of others included, as last settled.
+  std::uint64_t count_flows(HostId host) const;
 
   // Commands of the fault layer; `now` is the engine's time.
   void stop_agent(HostId host);
@@ -105,6 +191,11 @@ class World final {
   void set_one_way_down(LinkId link);
   void set_one_way_up(LinkId link);
   void change_rule(const RuleKey& rule, RuleState state);
+  void change_tunnel(const TunnelKey& key, TunnelFault fault);
+  /// 0: back to those of the options.
+  void set_eswitch_entries(RnicId rnic, std::uint32_t entries);
+  /// 0: the limit is Open vSwitch's own again.
+  void pin_flow_limit(HostId host, std::uint32_t limit);
   /// Of the flow from `source` to `target` in the datapath of `at`, one of the two.
   void edit_flow(RnicId at, RnicId source, RnicId target, DatapathEdit edit);
   void purge_flows(HostId host);
@@ -114,14 +205,37 @@ class World final {
 
  private:
   void place_jobs();
+  void start_cloud();
+  void bind_job_leases();
+  void bind(RnicId rnic, RnicLease lease);
   void container_step(std::uint64_t index);
+  void on_cloud(CloudEventKind kind, const CloudTask& task, std::uint32_t container) override;
+  void begin_task(const CloudTask& task);
+  void end_task(const CloudTask& task);
   void schedule_convergence(CableId cable);
   void converge(std::uint64_t link);
   void settle_flows(RnicId rnic);
   void rearm_flows(RnicId rnic);
+  // In world_overlay.cpp.
+  void start_overlay();
+  void begin_deals(RnicId rnic);
+  void deal(std::uint64_t rnic);
+  bool is_pressed(HostId host) const;
+  void begin_pressed_sweeps(HostId host);
+  void sweep_pressed(std::uint64_t host);
+  /// Returns how many flows asked for their install in vain since the sweep before.
+  std::uint64_t sweep_flows(HostId host, Time sweep, bool purge);
   /// Stops or resumes a clock of `count` RNICs, keeping their megaflows' cached moments true.
   template <class Change>
-  void change_clock(RnicId first, std::uint32_t count, Change&& change);
+  void change_clock(RnicId first, std::uint32_t count, Change&& change) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      settle_flows(RnicId(first.index() + i));
+    }
+    change();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      rearm_flows(RnicId(first.index() + i));
+    }
+  }
 
   WorldOptions options_;
   Engine* engine_;
@@ -129,17 +243,29 @@ class World final {
   LinkTable links_;
   Router router_;
   OpenFlow open_flow_;
+  TunnelState tunnels_;
   LatencyModel latency_;
+  HostClocks host_clocks_;
   FlowStore flows_;
-  std::vector<Job> jobs_;
+  Eswitch eswitch_;
+  JobTable jobs_;
   std::vector<Container> containers_;
   std::vector<ContainerEvent> container_events_;
-  IdVector<HostId, std::uint8_t> ready_;
+  RnicLeases leases_;
+  VirtualFunctions functions_;
+  std::uint32_t job_lease_count_ = 0;
+  std::unique_ptr<Cloud> cloud_;
+  std::vector<JobId> job_of_slot_;  ///< of the cloud's tasks
+  std::vector<CloudEvent> cloud_events_;
   IdVector<HostId, std::uint16_t> agent_stops_;
   IdVector<HostId, std::uint16_t> vswitchd_stops_;
   IdVector<RnicId, std::uint16_t> counter_freezes_;
   IdVector<HostId, PeriodicClock> sweeps_;
   IdVector<RnicId, PeriodicClock> refreshes_;
+  IdVector<HostId, RevalidatorState> revalidators_;
+  IdVector<RnicId, std::vector<std::uint32_t>>
+      swept_hits_;                        ///< of pressed hosts, at the last sweep
+  IdVector<RnicId, std::uint8_t> deals_;  ///< the next deal is an event
 };
 
 }  // namespace bonescan

@@ -4,46 +4,64 @@
 
 namespace bonescan {
 
-Activation::Activation(const PingLists& lists)
-    : lives_(lists.size()), listed_by_(lists.size()), registered_(lists.size()) {
-  for (std::uint32_t source = 0; source < lists.size(); ++source) {
-    for (const EndpointId target : lists[source]) {
-      BONESCAN_CHECK(listed_by_.contains(target));
-      listed_by_[target].emplace_back(source);
+void Activation::submit(const PingLists& lists) {
+  const auto first = static_cast<std::uint32_t>(stages_.size());
+  stages_.resize(stages_.size() + lists.size());
+  lives_.grow(stages_.size());
+  listed_by_.grow(stages_.size());
+  registered_.grow(stages_.size());
+  for (std::uint32_t i = 0; i < lists.size(); ++i) {
+    for (const EndpointId target : lists[i]) {
+      BONESCAN_CHECK(stages_.contains(target) && target.index() >= first);
+      listed_by_[target].emplace_back(first + i);
     }
   }
 }
 
+void Activation::end(std::span<const EndpointId> endpoints) {
+  for (const EndpointId endpoint : endpoints) {
+    BONESCAN_CHECK(!ready(endpoint) && !ended(endpoint));
+    stages_[endpoint] = Stage::kEnded;
+    lives_.release(endpoint, 1);
+    listed_by_.release(endpoint, 1);
+    registered_.release(endpoint, 1);
+  }
+}
+
 std::optional<Time> Activation::ready_since(EndpointId endpoint) const {
-  const Life& life = lives_[endpoint];
-  return life.stage == Stage::kReady ? std::optional(life.since) : std::nullopt;
+  return ready(endpoint) ? std::optional(lives_[endpoint].since) : std::nullopt;
 }
 
 std::optional<Time> Activation::stopped_since(EndpointId endpoint) const {
-  const Life& life = lives_[endpoint];
-  const bool stopped = life.stage == Stage::kStopping || life.stage == Stage::kGone;
-  return stopped ? std::optional(life.since) : std::nullopt;
+  const Stage stage = stages_[endpoint];
+  const bool stopped = stage == Stage::kStopping || stage == Stage::kGone;
+  return stopped ? std::optional(lives_[endpoint].since) : std::nullopt;
 }
 
 void Activation::apply(const MembershipEvent& event) {
-  BONESCAN_CHECK(lives_.contains(event.endpoint));
-  if (event.kind == MembershipKind::kAddressChanged) {
-    return;  // It lives on under another address.
+  BONESCAN_CHECK(stages_.contains(event.endpoint));
+  if (event.kind == MembershipKind::kAddressChanged ||  // It lives on under another address.
+      event.kind == MembershipKind::kSubmitted) {       // submit() has been told.
+    return;
+  }
+  Stage& stage = stages_[event.endpoint];
+  if (stage == Stage::kEnded) {
+    return;
   }
   Life& life = lives_[event.endpoint];
   const Stage next = stage_after(event.kind);
-  if (event.at < life.newest || (event.at == life.newest && next < life.stage)) {
+  if (event.at < life.newest || (event.at == life.newest && next < stage)) {
     return;
   }
   life.newest = event.at;
-  if (next == life.stage) {
+  if (next == stage) {
     return;
   }
-  const bool was_stopping = life.stage == Stage::kStopping;
-  if (life.stage == Stage::kReady) {
+  const bool was_stopping = stage == Stage::kStopping;
+  if (stage == Stage::kReady) {
     leave_ready(event.endpoint);
   }
-  life.stage = next;
+  stage = next;
   if (!(was_stopping && next == Stage::kGone)) {
     life.since = event.at;
   }
@@ -59,7 +77,8 @@ Activation::Stage Activation::stage_after(MembershipKind kind) {
     case MembershipKind::kStopping:
       return Stage::kStopping;
     case MembershipKind::kGone:
-    case MembershipKind::kAddressChanged:  // Not a stage; apply() returns before.
+    case MembershipKind::kAddressChanged:  // Not stages; apply() returns before.
+    case MembershipKind::kSubmitted:
       return Stage::kGone;
   }
   return Stage::kGone;
@@ -81,6 +100,15 @@ void Activation::leave_ready(EndpointId endpoint) {
   }
   active_pairs_ -= registered_[endpoint];
   --ready_count_;
+}
+
+std::size_t Activation::held_size() const {
+  return lives_.held_size() + listed_by_.held_size() + registered_.held_size();
+}
+
+std::size_t Activation::kept_size() const {
+  return stages_.size() * sizeof(Stage) + lives_.kept_size() + listed_by_.kept_size() +
+         registered_.kept_size();
 }
 
 }  // namespace bonescan

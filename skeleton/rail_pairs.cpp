@@ -31,10 +31,11 @@ GroupKey group_of(const Endpoint& endpoint, RailRule rule) {
 }
 
 /// Ordered pairs within a group, less those within one host of it.
-std::uint64_t count_by(RailRule rule, const EndpointDirectory& directory) {
+std::uint64_t count_by(RailRule rule, const EndpointDirectory& directory, EndpointRange range) {
   std::map<GroupKey, std::uint64_t> in_group;
   std::map<std::pair<GroupKey, std::string_view>, std::uint64_t> on_host;
-  for (const Endpoint& endpoint : directory) {
+  for (std::uint32_t i = 0; i < range.count; ++i) {
+    const Endpoint& endpoint = directory[range[i]];
     const GroupKey group = group_of(endpoint, rule);
     ++in_group[group];
     ++on_host[{group, endpoint.host}];
@@ -49,18 +50,21 @@ std::uint64_t count_by(RailRule rule, const EndpointDirectory& directory) {
   return count;
 }
 
-PingLists targets_by(RailRule rule, const EndpointDirectory& directory, std::uint64_t seed) {
+PingLists targets_by(RailRule rule,
+                     const EndpointDirectory& directory,
+                     EndpointRange range,
+                     std::uint64_t seed) {
   std::map<GroupKey, std::vector<EndpointId>> groups;
-  for (std::uint32_t i = 0; i < directory.size(); ++i) {
-    groups[group_of(directory[EndpointId(i)], rule)].push_back(EndpointId(i));
+  for (std::uint32_t i = 0; i < range.count; ++i) {
+    groups[group_of(directory[range[i]], rule)].push_back(range[i]);
   }
-  PingLists lists(directory.size());
+  PingLists lists(range.count);
   for (const auto& [group, members] : groups) {
     for (const EndpointId source : members) {
       if (!directory[source].local) {
         continue;
       }
-      std::vector<EndpointId>& targets = lists[source.index()];
+      std::vector<EndpointId>& targets = lists[source.index() - range.first.index()];
       targets.reserve(members.size());
       for (const EndpointId target : members) {
         if (directory[target].host != directory[source].host) {
@@ -75,20 +79,32 @@ PingLists targets_by(RailRule rule, const EndpointDirectory& directory, std::uin
 
 }  // namespace
 
+PingLists same_rail_targets(const EndpointDirectory& directory,
+                            EndpointRange range,
+                            std::uint64_t seed) {
+  return targets_by(RailRule::kSameRail, directory, range, seed);
+}
+
 PingLists same_rail_targets(const EndpointDirectory& directory, std::uint64_t seed) {
-  return targets_by(RailRule::kSameRail, directory, seed);
+  return same_rail_targets(directory, whole_range(directory), seed);
+}
+
+PingLists full_mesh_targets(const EndpointDirectory& directory,
+                            EndpointRange range,
+                            std::uint64_t seed) {
+  return targets_by(RailRule::kAnyRail, directory, range, seed);
 }
 
 PingLists full_mesh_targets(const EndpointDirectory& directory, std::uint64_t seed) {
-  return targets_by(RailRule::kAnyRail, directory, seed);
+  return full_mesh_targets(directory, whole_range(directory), seed);
 }
 
-std::uint64_t same_rail_pair_count(const EndpointDirectory& directory) {
-  return count_by(RailRule::kSameRail, directory);
+std::uint64_t same_rail_pair_count(const EndpointDirectory& directory, EndpointRange range) {
+  return count_by(RailRule::kSameRail, directory, range);
 }
 
-std::uint64_t full_mesh_pair_count(const EndpointDirectory& directory) {
-  return count_by(RailRule::kAnyRail, directory);
+std::uint64_t full_mesh_pair_count(const EndpointDirectory& directory, EndpointRange range) {
+  return count_by(RailRule::kAnyRail, directory, range);
 }
 
 std::uint64_t pair_count(const PingLists& lists) {

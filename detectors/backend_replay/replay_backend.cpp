@@ -75,12 +75,23 @@ class ReplayTables final : public FlowTableSource {
 
 class ReplayMembership final : public Membership {
  public:
-  ReplayMembership(std::vector<run_log::HandedEvent> events, Answers& answers)
-      : events_(std::move(events)), answers_(answers) {}
+  /// Appends to `directory` what is submitted, from `all`.
+  ReplayMembership(std::vector<run_log::HandedEvent> events,
+                   Answers& answers,
+                   EndpointDirectory all,
+                   EndpointDirectory& directory)
+      : events_(std::move(events)),
+        answers_(answers),
+        all_(std::move(all)),
+        directory_(directory) {}
 
   void collect(Time now, std::vector<MembershipEvent>& events) override {
     for (; next_ < events_.size() && events_[next_].handed <= now; ++next_) {
-      events.push_back(events_[next_].event);
+      const MembershipEvent& event = events_[next_].event;
+      if (event.kind == MembershipKind::kSubmitted) {
+        directory_.push_back(all_[event.endpoint]);
+      }
+      events.push_back(event);
     }
   }
 
@@ -94,7 +105,17 @@ class ReplayMembership final : public Membership {
   std::vector<run_log::HandedEvent> events_;
   std::size_t next_ = 0;
   Answers& answers_;
+  EndpointDirectory all_;
+  EndpointDirectory& directory_;
 };
+
+EndpointDirectory first_of(const EndpointDirectory& all, std::size_t count) {
+  EndpointDirectory first;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    first.push_back(all[EndpointId(i)]);
+  }
+  return first;
+}
 
 /// What has to be read before the sources can be made.
 struct Opened {
@@ -104,6 +125,7 @@ struct Opened {
   run_log::ThroughputCursor throughput;
   run_log::InquiryLookup inquiries;
   std::vector<run_log::HandedEvent> membership;
+  std::size_t initial_endpoints = 0;
 };
 
 template <class T>
@@ -141,12 +163,18 @@ Expected<Opened> open_all(const std::string& path) {
   if (!read) {
     return error_of(read);
   }
+  const Expected<std::size_t> initial =
+      run_log::initial_endpoint_count(membership, (*reader)->endpoints().size());
+  if (!initial) {
+    return error_of(initial);
+  }
   return Opened{std::move(*reader),
                 std::move(*database),
                 std::move(*probes),
                 std::move(*throughput),
                 std::move(*inquiries),
-                std::move(membership)};
+                std::move(membership),
+                *initial};
 }
 
 }  // namespace
@@ -156,12 +184,12 @@ class ReplayBackend::Impl {
   explicit Impl(Opened opened)
       : reader(std::move(opened.reader)),
         database(std::move(opened.database)),
-        endpoints(reader->endpoints()),
+        endpoints(first_of(reader->endpoints(), opened.initial_endpoints)),
         components(reader->components()),
         answers(std::move(opened.inquiries), components.size()),
         probes(std::move(opened.probes), reader->pairs()),
         throughput(std::move(opened.throughput)),
-        membership(std::move(opened.membership), answers) {}
+        membership(std::move(opened.membership), answers, reader->endpoints(), endpoints) {}
 
   std::unique_ptr<RunLogReader> reader;
   run_log::Database database;  ///< before the statements of the sources, which it must outlive
@@ -174,6 +202,7 @@ class ReplayBackend::Impl {
   ReplayTracer tracer{answers};
   ReplayInspector inspector{answers};
   ReplayTables tables{answers};
+  std::size_t pairs_named = 0;
 };
 
 ReplayBackend::ReplayBackend(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -205,8 +234,9 @@ Telemetry ReplayBackend::telemetry() {
 }
 
 void ReplayBackend::use_pair_ids(const PairTable& pairs) {
-  for (std::uint32_t i = 0; i < pairs.size(); ++i) {
-    impl_->probes.names().name(pairs[PairId(i)], PairId(i));
+  for (; impl_->pairs_named < pairs.size(); ++impl_->pairs_named) {
+    const PairId pair(static_cast<std::uint32_t>(impl_->pairs_named));
+    impl_->probes.names().name(pairs[pair], pair);
   }
 }
 

@@ -4,9 +4,10 @@
 // the on-demand sources answer what was recorded for the same question at the same time, and
 // kUnavailable for a question that was never asked.  submit() sends nothing, because history cannot
 // be probed anew; it only tells which ids the caller gives to which pairs.
-// Invariant: a visit comes back under the id that the caller knows its pair by.  Until the caller
-// has named a pair (submit, use_pair_ids) ids are the recorded ones; from then on visits of pairs
-// that were never named are left out.
+// The directory starts with the endpoints of the start and grows as their submission is handed
+// over. Invariant: a visit comes back under the id that the caller knows its pair by.  Until the
+// caller has named a pair (submit, use_pair_ids) ids are the recorded ones; from then on visits of
+// pairs that were never named are left out.
 #pragma once
 
 #include "detectors/run_log/run_log.h"
@@ -29,8 +30,9 @@ class ReplayBackend final {
   const RunLogReader& log() const;
   Telemetry telemetry();
 
-  /// Names every pair of the caller's table at once.  Needed where visits may come before they are
-  /// asked for, as in a log that another scheduler wrote.
+  /// Names every pair of the caller's table at once; a later call those that were appended since.
+  /// Needed where visits may come before they are asked for, as in a log that another scheduler
+  /// wrote.
   void use_pair_ids(const PairTable& pairs);
 
   /// An error if the log could not be read as far as it was asked for.

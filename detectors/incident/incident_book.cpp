@@ -65,11 +65,13 @@ void IncidentBook::add_evidence(IncidentIndex index, Evidence evidence) {
   }
 }
 
-void IncidentBook::close_silent(Time now, Duration sweep) {
+void IncidentBook::close_silent(Time now,
+                                Duration sweep,
+                                const std::function<bool(const Incident&)>& unheard) {
   const Duration silence = std::max({options_.close_after, options_.merge_gap, sweep * 3 / 2});
   std::erase_if(open_, [&](IncidentIndex index) {
     Incident& incident = incidents_[index];
-    if (now - incident.last_seen < silence) {
+    if (now - incident.last_seen < silence || (unheard && unheard(incident))) {
       return false;
     }
     incident.closed = now;

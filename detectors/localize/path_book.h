@@ -2,12 +2,14 @@
 //
 // Each agent traces a pair when it first visits it, so that a later loss meets known paths: healthy
 // paths are evidence too.  A failing pair is traced anew before anything is blamed, since routing
-// may have moved.  Invariant: a path, once known, is replaced but never dropped.
+// may have moved.  Invariant: a path, once known, is replaced but never dropped before
+// its pair is released.
 #pragma once
 
 #include "detectors/telemetry/telemetry.h"
+#include "sim/base/paged_column.h"
 
-#include <vector>
+#include <utility>
 
 namespace bonescan {
 
@@ -17,20 +19,19 @@ class PathBook final {
 
   /// The path, traced on first use; nullptr while the tracer has no answer.
   const TracedPath* path(PairId pair, const FlowKey& flow, Time now) {
-    Entry& entry = at(pair);
+    Entry& entry = entries_.at(pair);
     return entry.known ? &entry.path : retrace(pair, flow, now);
   }
 
   /// The path as last traced; nullptr if never.
   const TracedPath* known(PairId pair) const {
-    return pair.index() < entries_.size() && entries_[pair.index()].known
-               ? &entries_[pair.index()].path
-               : nullptr;
+    const Entry* entry = entries_.find(pair);
+    return entry != nullptr && entry->known ? &entry->path : nullptr;
   }
 
   /// Traces again; keeps the old path if the tracer has no answer.
   const TracedPath* retrace(PairId pair, const FlowKey& flow, Time now) {
-    Entry& entry = at(pair);
+    Entry& entry = entries_.at(pair);
     if (auto traced = tracer_->trace(flow, now)) {
       entry.path = std::move(*traced);
       entry.known = true;
@@ -38,21 +39,22 @@ class PathBook final {
     return entry.known ? &entry.path : nullptr;
   }
 
+  /// Forgets the paths of pairs that are never visited again.
+  void release(PairRange pairs) { entries_.release(pairs.first, pairs.count); }
+
+  /// Bytes that go with pairs, without the hops, and bytes that stay.
+  std::size_t held_size() const { return entries_.held_size(); }
+
+  std::size_t kept_size() const { return entries_.kept_size(); }
+
  private:
   struct Entry {
     TracedPath path;
     bool known = false;
   };
 
-  Entry& at(PairId pair) {
-    if (pair.index() >= entries_.size()) {
-      entries_.resize(pair.index() + 1);
-    }
-    return entries_[pair.index()];
-  }
-
   PathTracer* tracer_;
-  std::vector<Entry> entries_;
+  PagedColumn<PairId, Entry> entries_;
 };
 
 /// Calls `body(hop)` for every link of the round trip.

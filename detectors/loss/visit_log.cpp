@@ -3,11 +3,8 @@
 namespace bonescan {
 
 VisitOutcome& VisitLog::add(const Visit& visit, std::span<const std::uint32_t> rtts) {
-  if (visit.pair.index() >= streaks_.size()) {
-    streaks_.resize(visit.pair.index() + 1);
-  }
   VisitOutcome outcome{.pair = visit.pair, .start = visit.start, .source_port = visit.source_port};
-  std::uint32_t& streak = streaks_[visit.pair.index()];
+  std::uint32_t& streak = streaks_.at(visit.pair);
   for (const std::uint32_t rtt : rtts) {
     if (is_local_error(rtt)) {
       continue;

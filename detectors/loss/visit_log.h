@@ -7,10 +7,10 @@
 #pragma once
 
 #include "detectors/telemetry/probe.h"
+#include "sim/base/paged_column.h"
 
 #include <cstdint>
 #include <deque>
-#include <vector>
 
 namespace bonescan {
 
@@ -43,11 +43,17 @@ class VisitLog final {
   void forget(Time now);
 
   /// Lost probes in a row at the end of the pair's last visit.
-  std::uint32_t streak(PairId pair) const {
-    return pair.index() < streaks_.size() ? streaks_[pair.index()] : 0;
-  }
+  std::uint32_t streak(PairId pair) const { return streaks_.value(pair); }
 
-  void reset_streak(PairId pair) { streaks_[pair.index()] = 0; }
+  void reset_streak(PairId pair) { streaks_.at(pair) = 0; }
+
+  /// Forgets pairs that are never visited again.
+  void release(PairRange pairs) { streaks_.release(pairs.first, pairs.count); }
+
+  /// Bytes that go with pairs, without the recent visits, and bytes that stay.
+  std::size_t held_size() const { return streaks_.held_size(); }
+
+  std::size_t kept_size() const { return streaks_.kept_size(); }
 
   std::deque<VisitOutcome>& recent() { return recent_; }
 
@@ -56,7 +62,7 @@ class VisitLog final {
  private:
   Duration keep_;
   std::deque<VisitOutcome> recent_;
-  std::vector<std::uint32_t> streaks_;  ///< by pair
+  PagedColumn<PairId, std::uint32_t> streaks_;
 };
 
 }  // namespace bonescan

@@ -31,10 +31,9 @@ LatencyStage::LatencyStage(PipelineState& state)
     : state_(&state), vote_(vote_options(state.options)) {}
 
 void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> results) {
-  late_windows_.resize(state_->scheduler.pairs().size());
   late_.clear();
   for (const ShortTermResult& result : results) {
-    std::uint8_t& in_a_row = late_windows_[result.pair.index()];
+    std::uint8_t& in_a_row = late_windows_.at(result.pair);
     if (result.kind != VerdictKind::kAnomalous) {
       in_a_row = 0;
       continue;
@@ -61,6 +60,12 @@ void LatencyStage::run(Time now) {
   if (!late_.empty()) {
     check_tables(now);
   }
+}
+
+void LatencyStage::release(PairRange pairs) {
+  std::erase_if(late_, [&](const Late& late) { return pairs.holds(late.pair); });
+  evidence_.release(pairs);
+  late_windows_.release(pairs.first, pairs.count);
 }
 
 bool LatencyStage::attribute(Time now, PairId pair) {
@@ -154,7 +159,7 @@ void LatencyStage::check_tables(Time now) {
     }
     if (tables->mismatch) {
       open_rnic(now, late, *tables);
-    } else if (late_windows_[late.pair.index()] >= kPersistentWindows &&
+    } else if (late_windows_.value(late.pair) >= kPersistentWindows &&
                late.factor >= kPersistentFactor) {
       open_persistent(now, late, *tables);
     }

@@ -24,6 +24,14 @@ class LatencyStage final {
   /// Between windows: goes on with table dumps that the allowance put off.
   void run(Time now);
 
+  /// Forgets pairs of an ended task.
+  void release(PairRange pairs);
+
+  /// Bytes that go with pairs, and bytes that stay.
+  std::size_t held_size() const { return evidence_.held_size() + late_windows_.held_size(); }
+
+  std::size_t kept_size() const { return evidence_.kept_size() + late_windows_.kept_size(); }
+
  private:
   struct Late {
     PairId pair;
@@ -44,8 +52,8 @@ class LatencyStage final {
   PipelineState* state_;
   UnderlayVote vote_;
   EvidenceTable evidence_;
-  std::vector<Late> late_;                  ///< of the last window, not yet explained, worst first
-  std::vector<std::uint8_t> late_windows_;  ///< by pair: late windows in a row
+  std::vector<Late> late_;  ///< of the last window, not yet explained, worst first
+  PagedColumn<PairId, std::uint8_t> late_windows_;  ///< late windows in a row
   std::string vote_clear_text_;
 };
 

@@ -74,7 +74,8 @@ void LossStage::open_overlay(Time now, const OverlayFinding& finding, PairId pai
 void LossStage::gather(Time since, const Incident* incident) {
   evidence_.clear();
   for (const VisitOutcome& visit : state_->log.recent()) {
-    if (visit.start < since || visit.attribution == Attribution::kExcused) {
+    if (visit.start < since || visit.attribution == Attribution::kExcused ||
+        !state_->live(visit.pair)) {
       continue;
     }
     if (visit.attribution == Attribution::kIncident &&

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace bonescan {
 namespace {
@@ -34,13 +33,25 @@ LossStage::LossStage(PipelineState& state)
       unreachable_vote_(vote_options(
           state.options, lossy_visit_ratio(state.options), state.options.loss.open_llr / 2)),
       base_per_visit_(lossy_visit_ratio(state.options)),
-      agent_dead_at_(state.telemetry.endpoints.size(), Time::min()) {
-  std::map<std::string, std::uint32_t> hosts;
-  for (const Endpoint& endpoint : state.telemetry.endpoints) {
-    const auto number = static_cast<std::uint32_t>(hosts.size());
-    host_of_.push_back(hosts.try_emplace(endpoint.host, number).first->second);
+      agent_dead_at_(1, Time::min()) {}
+
+void LossStage::submit(EndpointRange range) {
+  for (std::uint32_t i = 0; i < range.count; ++i) {
+    const auto number = static_cast<std::uint32_t>(hosts_.size());
+    const std::string& host = state_->telemetry.endpoints[range[i]].host;
+    host_of_.at(range[i]) = hosts_.try_emplace(host, number).first->second;
   }
-  agent_incident_.assign(hosts.size(), kNoIncident);
+  agent_incident_.resize(hosts_.size(), kNoIncident);
+}
+
+void LossStage::release(PairRange pairs) {
+  std::erase_if(unexplained_, [&](const Unexplained& item) { return pairs.holds(item.pair); });
+  evidence_.release(pairs);
+}
+
+void LossStage::release(EndpointId endpoint) {
+  agent_dead_at_.release(endpoint, 1);
+  host_of_.release(endpoint, 1);
 }
 
 void LossStage::observe(Time now, VisitOutcome& visit, const TracedPath* path) {
@@ -144,12 +155,13 @@ void LossStage::address_changed(const MembershipEvent& event) {
 bool LossStage::excused_by_agent(Time now, const VisitOutcome& visit) {
   const EndpointId target = state_->ends(visit.pair).target;
   if (state_->telemetry.membership.alive(target, now) == AgentState::kDead) {
-    agent_dead_at_[target] = now;
+    agent_dead_at_.at(target) = now;
     state_->incidents.attribute(agent_incident(now, target), now, visit.pair);
     state_->log.reset_streak(visit.pair);
     return true;
   }
-  if (agent_dead_at_[target] != Time::min() && now - agent_dead_at_[target] < kAgentExcuse) {
+  const Time dead_at = agent_dead_at_.value(target);
+  if (dead_at != Time::min() && now - dead_at < kAgentExcuse) {
     state_->log.reset_streak(visit.pair);
     return true;
   }

@@ -11,6 +11,7 @@
 #include "detectors/pipeline/pipeline_state.h"
 
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,13 @@ class LossStage final {
  public:
   explicit LossStage(PipelineState& state);
 
+  /// Endpoints that were submitted together.
+  void submit(EndpointRange range);
+
+  /// Forgets pairs, and endpoints, of an ended task.
+  void release(PairRange pairs);
+  void release(EndpointId endpoint);
+
   /// One visit, already in the log; `path` may be nullptr.
   void observe(Time now, VisitOutcome& visit, const TracedPath* path);
 
@@ -28,6 +36,15 @@ class LossStage final {
 
   /// End of a round: localize what is unexplained, refine what is open.
   void run(Time now);
+
+  /// Bytes that go with pairs and endpoints, and bytes that stay.
+  std::size_t held_size() const {
+    return evidence_.held_size() + agent_dead_at_.held_size() + host_of_.held_size();
+  }
+
+  std::size_t kept_size() const {
+    return evidence_.kept_size() + agent_dead_at_.kept_size() + host_of_.kept_size();
+  }
 
  private:
   /// A failing pair that no incident explains yet.
@@ -79,9 +96,10 @@ class LossStage final {
   EvidenceTable evidence_;
   double base_per_visit_;
   std::vector<Unexplained> unexplained_;
-  IdVector<EndpointId, Time> agent_dead_at_;     ///< last time it was found dead
-  IdVector<EndpointId, std::uint32_t> host_of_;  ///< dense number of the endpoint's host
-  std::vector<IncidentIndex> agent_incident_;    ///< by host; may be closed
+  PagedColumn<EndpointId, Time> agent_dead_at_;     ///< last time it was found dead
+  PagedColumn<EndpointId, std::uint32_t> host_of_;  ///< dense number of the endpoint's host
+  std::map<std::string, std::uint32_t> hosts_;      ///< every host ever, by name
+  std::vector<IncidentIndex> agent_incident_;       ///< by host; may be closed
 };
 
 }  // namespace bonescan

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 namespace bonescan {
 namespace {
@@ -17,6 +19,14 @@ namespace {
 /// Pairs below one ToR and pairs across the aggregation layer spread differently.
 constexpr std::uint8_t kSameTor = 0;
 constexpr std::uint8_t kCrossTor = 1;
+
+/// A task whose endpoints are all gone, until what is known about its pairs can go as well.
+struct EndedTask {
+  std::vector<EndpointId> endpoints;
+  std::vector<PairRange> pairs;
+  std::optional<Time> release_at;  ///< absent until the next poll
+  bool released = false;
+};
 
 }  // namespace
 
@@ -26,20 +36,25 @@ class Pipeline::Impl {
       : state_(options, telemetry),
         loss_(state_),
         latency_(state_),
-        detector_(options.window, options.short_term, options.configuration),
-        last_visit_(state_.scheduler.pairs().size(), Time::min()) {
-    detector_.resize(state_.scheduler.pairs().size());
-    for (std::uint32_t p = 0; p < state_.scheduler.pairs().size(); ++p) {
-      const Pair& ends = state_.ends(PairId(p));
-      const bool same =
-          telemetry.endpoints[ends.source].tor == telemetry.endpoints[ends.target].tor;
-      detector_.set_class(PairId(p), same ? kSameTor : kCrossTor);
-    }
+        detector_(options.window, options.short_term, options.configuration) {
+    submit(whole_range(telemetry.endpoints));
   }
 
   PipelineState& state() { return state_; }
 
   const PipelineState& state() const { return state_; }
+
+  void membership(std::span<const MembershipEvent> events) {
+    for (std::size_t i = 0; i < events.size();) {
+      if (events[i].kind == MembershipKind::kSubmitted) {
+        i += submit_together(events.subspan(i));
+        continue;
+      }
+      apply(events[i]);
+      ++i;
+    }
+    end_tasks();
+  }
 
   void observe(Time now, const ProbeBatch& batch) {
     // Live backends may deliver in the order of arrival; incidents do not depend on it.
@@ -58,18 +73,18 @@ class Pipeline::Impl {
     }
   }
 
-  void address_changed(const MembershipEvent& event) { loss_.address_changed(event); }
-
   void poll(Time now) {
     state_.inspector.refill();
     state_.log.forget(now);
-    const Duration settle = state_.options.probing.timeout;
+    const Duration settle = state_.options.probing.timeout + state_.options.probing.lateness;
     while (window_end(window_) + settle <= now) {
       close_window(now);
     }
     loss_.run(now);
     latency_.run(now);
-    state_.incidents.close_silent(now, state_.sweep());
+    state_.incidents.close_silent(
+        now, state_.sweep(), [this](const Incident& incident) { return unheard(incident); });
+    release_ended(now);
   }
 
   void finish(Time now) {
@@ -81,6 +96,30 @@ class Pipeline::Impl {
     latency_.run(now);
   }
 
+  PipelineMemory memory() const {
+    const auto held = [](const auto&... parts) { return (parts.held_size() + ...); };
+    const auto kept = [](const auto&... parts) { return (parts.kept_size() + ...); };
+    const auto sum = [&](const auto& of) {
+      return of(state_.activation,
+                state_.tasks,
+                state_.scheduler,
+                state_.paths,
+                state_.log,
+                state_.memory,
+                loss_,
+                latency_,
+                detector_,
+                stores_[0],
+                stores_[1]);
+    };
+    return {.tasks = state_.tasks.task_count(),
+            .sources = state_.scheduler.source_count(),
+            .endpoints = state_.endpoint_count,
+            .pairs = state_.scheduler.pairs().size(),
+            .held_bytes = sum(held),
+            .kept_bytes = sum(kept)};
+  }
+
   PipelineUpdates take_updates() {
     PipelineUpdates updates = std::exchange(state_.updates, {});
     updates.incidents = state_.incidents.take_changed();
@@ -88,6 +127,112 @@ class Pipeline::Impl {
   }
 
  private:
+  void submit(EndpointRange range) {
+    const PairRange pairs = state_.submit(range);
+    loss_.submit(range);
+    detector_.resize(state_.scheduler.pairs().size());
+    const EndpointDirectory& endpoints = state_.telemetry.endpoints;
+    for (std::uint32_t i = 0; i < pairs.count; ++i) {
+      const PairId pair(pairs.first.index() + i);
+      const Pair& ends = state_.ends(pair);
+      const bool same = endpoints[ends.source].tor == endpoints[ends.target].tor;
+      detector_.set_class(pair, same ? kSameTor : kCrossTor);
+    }
+  }
+
+  /// Takes the events of one submission, the first of `events`; returns how many they are.
+  std::size_t submit_together(std::span<const MembershipEvent> events) {
+    std::size_t count = 0;
+    std::uint32_t end = state_.endpoint_count;
+    for (; count < events.size() && events[count].kind == MembershipKind::kSubmitted &&
+           events[count].at == events[0].at;
+         ++count) {
+      BONESCAN_CHECK(events[count].endpoint.valid());
+      end = std::max(end, events[count].endpoint.index() + 1);
+    }
+    submit({EndpointId(state_.endpoint_count), end - state_.endpoint_count});
+    return count;
+  }
+
+  void apply(const MembershipEvent& event) {
+    Activation& activation = state_.activation;
+    BONESCAN_CHECK(event.endpoint.index() < state_.endpoint_count);
+    if (activation.ended(event.endpoint)) {
+      return;
+    }
+    if (event.kind == MembershipKind::kAddressChanged) {
+      loss_.address_changed(event);
+      return;
+    }
+    const bool was_gone = activation.gone(event.endpoint);
+    activation.apply(event);
+    if (activation.gone(event.endpoint) != was_gone) {
+      state_.tasks.set_gone(event.endpoint, !was_gone);
+    }
+  }
+
+  /// Nobody can be asked to visit an ended task any more; what is known about it stays a while.
+  void end_tasks() {
+    std::vector<std::vector<EndpointId>> tasks = state_.tasks.take_ended();
+    for (std::vector<EndpointId>& endpoints : tasks) {
+      EndedTask task;
+      for (const EndpointId endpoint : endpoints) {
+        const PairRange pairs = state_.scheduler.pairs_from(endpoint);
+        if (pairs.count > 0) {
+          task.pairs.push_back(pairs);
+        }
+      }
+      state_.activation.end(endpoints);
+      task.endpoints = std::move(endpoints);
+      ended_.push_back(std::move(task));
+    }
+    if (!tasks.empty()) {
+      state_.scheduler.drop_ended(state_.activation);
+    }
+  }
+
+  /// A task is released when its last visits are neither in the log nor in an open window.
+  void release_ended(Time now) {
+    const Duration grace =
+        std::max(state_.options.loss.pool_window, 2 * state_.options.window.length) +
+        state_.options.probing.visit + state_.options.probing.timeout;
+    for (EndedTask& task : ended_) {
+      if (!task.release_at) {
+        task.release_at = now + grace;
+      } else if (*task.release_at <= now && !sampled(task)) {
+        release(task);
+      }
+    }
+    std::erase_if(ended_, [](const EndedTask& task) { return task.released; });
+  }
+
+  /// Does an open window hold a sample of it?  Then somebody sent when nobody was asked to.
+  bool sampled(const EndedTask& task) const {
+    return std::any_of(task.pairs.begin(), task.pairs.end(), [&](const PairRange& pairs) {
+      return stores_[0].holds(pairs) || stores_[1].holds(pairs);
+    });
+  }
+
+  void release(EndedTask& task) {
+    for (const PairRange& pairs : task.pairs) {
+      release(pairs);
+    }
+    for (const EndpointId endpoint : task.endpoints) {
+      loss_.release(endpoint);
+    }
+    task.released = true;
+  }
+
+  void release(PairRange pairs) {
+    loss_.release(pairs);
+    latency_.release(pairs);
+    detector_.drop(pairs);
+    for (WindowStore& store : stores_) {
+      store.release(pairs);
+    }
+    state_.release(pairs);
+  }
+
   Time window_end(std::int64_t window) const {
     return kStartOfRun + (window + 1) * state_.options.window.length;
   }
@@ -96,9 +241,16 @@ class Pipeline::Impl {
   static std::size_t slot(std::int64_t window) { return static_cast<std::size_t>(window % 2); }
 
   void observe_visit(Time now, const Visit& visit, std::span<const std::uint32_t> rtts) {
-    state_.source_port[visit.pair] = visit.source_port;
+    if (!state_.live(visit.pair)) {
+      return;  // Its task was released: far too late.
+    }
+    PairMemory& memory = state_.memory[visit.pair];
+    memory.source_port = visit.source_port;
     const TracedPath* path = state_.paths.path(visit.pair, state_.flow(visit.pair), now);
     VisitOutcome& outcome = state_.log.add(visit, rtts);
+    if (outcome.probes > 0) {
+      memory.last_heard = now;
+    }
     loss_.observe(now, outcome, path);
 
     const std::int64_t window = visit.start.time_since_epoch() / state_.options.window.length;
@@ -111,10 +263,23 @@ class Pipeline::Impl {
     record.local_errors += visit.count - outcome.probes;
     // After a long gap the megaflows were evicted: the first probe measures its own upcall.  Where
     // a visit is one probe, all of a pair's probes are alike and there is nothing else to go by.
-    const bool cold = last_visit_[visit.pair] == Time::min() ||
-                      visit.start - last_visit_[visit.pair] > state_.options.window.cold_after;
-    last_visit_[visit.pair] = visit.start;
+    const bool cold = memory.last_visit == Time::min() ||
+                      visit.start - memory.last_visit > state_.options.window.cold_after;
+    memory.last_visit = visit.start;
     stores_[slot(window)].add(visit.pair, cold ? rtts.subspan(1) : rtts);
+  }
+
+  /// Is there a pair that could tell whether the failure is over, and did none of them say
+  /// anything since?
+  bool unheard(const Incident& incident) const {
+    bool some_active = false;
+    for (const PairId pair : incident.pairs) {
+      if (state_.memory.value(pair).last_heard > incident.last_seen) {
+        return false;
+      }
+      some_active = some_active || state_.activation.active(state_.ends(pair));
+    }
+    return some_active;
   }
 
   void close_window(Time now) {
@@ -145,8 +310,8 @@ class Pipeline::Impl {
   ClosedWindow closed_;
   std::vector<ShortTermResult> results_;
   std::vector<const Visit*> in_order_;  ///< scratch of observe()
-  IdVector<PairId, Time> last_visit_;
-  std::int64_t window_ = 0;  ///< the window that closes next
+  std::vector<EndedTask> ended_;        ///< in the order of their end
+  std::int64_t window_ = 0;             ///< the window that closes next
 };
 
 Pipeline::Pipeline(const PipelineOptions& options, Telemetry telemetry)
@@ -164,24 +329,22 @@ const std::vector<Incident>& Pipeline::incidents() const {
 
 SkeletonSummary Pipeline::skeleton() const {
   const PipelineState& state = impl_->state();
-  const EndpointDirectory& endpoints = state.telemetry.endpoints;
   SkeletonSummary summary;
-  summary.rnics = static_cast<std::uint32_t>(endpoints.size());
-  summary.pairs_full_mesh = full_mesh_pair_count(endpoints);
-  summary.pairs_same_rail = same_rail_pair_count(endpoints);
+  summary.rnics = state.endpoint_count;
+  summary.pairs_full_mesh = state.pairs_full_mesh;
+  summary.pairs_same_rail = state.pairs_same_rail;
   summary.pairs_probed = state.activation.active_pairs();
   summary.destinations_per_rnic_mean = state.scheduler.list_length_mean();
   summary.sweep_s = state.scheduler.sweep_s();
   return summary;
 }
 
+PipelineMemory Pipeline::memory() const {
+  return impl_->memory();
+}
+
 void Pipeline::membership(std::span<const MembershipEvent> events) {
-  for (const MembershipEvent& event : events) {
-    impl_->state().activation.apply(event);
-    if (event.kind == MembershipKind::kAddressChanged) {
-      impl_->address_changed(event);
-    }
-  }
+  impl_->membership(events);
 }
 
 void Pipeline::plan(Time now, std::vector<ProbeRequest>& requests) {

@@ -21,6 +21,7 @@ struct ProbingOptions {
   Duration timeout = std::chrono::milliseconds(500);  ///< @ours (R-Pingmesh's value)
   std::uint16_t payload_bytes = 64;
   std::uint8_t dscp = 26;  ///< the job's own class
+  Duration lateness{};     ///< reports may come so long after their visit was complete @ours
 };
 
 /// Which of a window's features are compared.

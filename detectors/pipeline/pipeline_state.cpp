@@ -1,5 +1,7 @@
 #include "detectors/pipeline/pipeline_state.h"
 
+#include "sim/base/check.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,10 +9,12 @@
 namespace bonescan {
 namespace {
 
-PingLists make_lists(const PipelineOptions& options, const EndpointDirectory& endpoints) {
+PingLists make_lists(const PipelineOptions& options,
+                     const EndpointDirectory& endpoints,
+                     EndpointRange range) {
   return options.probing.list == PingListKind::kFullMesh
-             ? full_mesh_targets(endpoints, options.seed)
-             : same_rail_targets(endpoints, options.seed);
+             ? full_mesh_targets(endpoints, range, options.seed)
+             : same_rail_targets(endpoints, range, options.seed);
 }
 
 }  // namespace
@@ -18,14 +22,36 @@ PingLists make_lists(const PipelineOptions& options, const EndpointDirectory& en
 PipelineState::PipelineState(const PipelineOptions& all_options, const Telemetry& the_telemetry)
     : options(all_options),
       telemetry(the_telemetry),
-      lists(make_lists(all_options, the_telemetry.endpoints)),
-      activation(lists),
-      scheduler(lists, all_options.probing, all_options.seed),
+      scheduler(all_options.probing, all_options.seed),
       paths(the_telemetry.paths),
       log(all_options.loss.pool_window),
       inspector(all_options.localize, the_telemetry),
-      incidents(all_options.incident),
-      source_port(scheduler.pairs().size()) {}
+      incidents(all_options.incident) {}
+
+PairRange PipelineState::submit(EndpointRange range) {
+  const EndpointDirectory& endpoints = telemetry.endpoints;
+  BONESCAN_CHECK(range.first.index() == endpoint_count);
+  BONESCAN_CHECK(endpoint_count + range.count <= endpoints.size());
+  const PingLists lists = make_lists(options, endpoints, range);
+  endpoint_count += range.count;
+  pairs_full_mesh += full_mesh_pair_count(endpoints, range);
+  pairs_same_rail += same_rail_pair_count(endpoints, range);
+  const auto first = static_cast<std::uint32_t>(scheduler.pairs().size());
+  activation.submit(lists);
+  tasks.submit(endpoints, range);
+  scheduler.submit(lists);
+  memory.grow(scheduler.pairs().size());
+  for (std::uint32_t pair = first; pair < scheduler.pairs().size(); ++pair) {
+    memory[PairId(pair)].live = true;
+  }
+  return {PairId(first), static_cast<std::uint32_t>(scheduler.pairs().size()) - first};
+}
+
+void PipelineState::release(PairRange pairs) {
+  paths.release(pairs);
+  log.release(pairs);
+  memory.release(pairs.first, pairs.count);
+}
 
 std::string PipelineState::pair_name(PairId pair) const {
   return fmt::format("{} -> {}",
@@ -109,16 +135,18 @@ bool PipelineState::crosses_candidate(const Incident& incident, PairId pair) con
 
 void EvidenceTable::clear() {
   for (const PairId pair : pairs_) {
-    counts_[pair.index()] = {};
+    counts_[pair] = {};
   }
   pairs_.clear();
 }
 
+void EvidenceTable::release(PairRange pairs) {
+  std::erase_if(pairs_, [&](PairId pair) { return pairs.holds(pair); });
+  counts_.release(pairs.first, pairs.count);
+}
+
 void EvidenceTable::add(PairId pair, std::uint32_t trials, std::uint32_t bad) {
-  if (pair.index() >= counts_.size()) {
-    counts_.resize(pair.index() + 1);
-  }
-  Count& count = counts_[pair.index()];
+  Count& count = counts_.at(pair);
   if (count.trials == 0) {
     pairs_.push_back(pair);
   }
@@ -129,7 +157,7 @@ void EvidenceTable::add(PairId pair, std::uint32_t trials, std::uint32_t bad) {
 std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
   std::fill(cable_marked_.begin(), cable_marked_.end(), std::uint8_t{0});
   for (const PairId pair : pairs_) {
-    const TracedPath* path = counts_[pair.index()].bad > 0 ? paths.known(pair) : nullptr;
+    const TracedPath* path = counts_[pair].bad > 0 ? paths.known(pair) : nullptr;
     if (path == nullptr) {
       continue;
     }
@@ -152,7 +180,7 @@ std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
                (hop.link.index() < cable_marked_.size() && cable_marked_[hop.link.index()] != 0);
     });
     if (marked) {
-      const Count& count = counts_[pair.index()];
+      const Count& count = counts_[pair];
       items_.push_back({path, count.trials, count.bad, pair});
     }
   }

@@ -10,7 +10,9 @@
 #include "detectors/records/updates.h"
 #include "detectors/schedule/probe_scheduler.h"
 #include "detectors/telemetry/telemetry.h"
+#include "sim/base/paged_column.h"
 #include "skeleton/activation.h"
+#include "skeleton/task_book.h"
 
 #include <string>
 #include <vector>
@@ -20,20 +22,39 @@ namespace bonescan {
 constexpr const char* kTableMismatch = "table-mismatch";
 constexpr const char* kGidChange = "gid-change";
 
+/// What every visit of a pair needs to know and leaves behind.
+struct PairMemory {
+  Time last_visit = Time::min();
+  Time last_heard = Time::min();  ///< when a report with a probe in it was last observed
+  std::uint16_t source_port = 0;  ///< of the last visit
+  bool live = false;              ///< neither unknown nor released
+};
+
 struct PipelineState {
   PipelineState(const PipelineOptions& all_options, const Telemetry& the_telemetry);
 
   PipelineOptions options;
   Telemetry telemetry;
-  PingLists lists;
   Activation activation;
+  TaskBook tasks;
   ProbeScheduler scheduler;
   PathBook paths;
   VisitLog log;
   Inspector inspector;
   IncidentBook incidents;
   PipelineUpdates updates;
-  IdVector<PairId, std::uint16_t> source_port;  ///< of the last visit
+  PagedColumn<PairId, PairMemory> memory;
+  std::uint32_t endpoint_count = 0;  ///< those of the directory that were submitted so far
+  std::uint64_t pairs_full_mesh = 0;
+  std::uint64_t pairs_same_rail = 0;
+
+  /// Lists for endpoints that were submitted together; returns their pairs.
+  PairRange submit(EndpointRange range);
+
+  /// Forgets pairs of an ended task.
+  void release(PairRange pairs);
+
+  bool live(PairId pair) const { return memory.value(pair).live; }
 
   bool paper() const { return options.configuration == DetectionConfiguration::kPaper; }
 
@@ -42,7 +63,7 @@ struct PipelineState {
   const Pair& ends(PairId pair) const { return scheduler.pairs()[pair]; }
 
   FlowKey flow(PairId pair) const {
-    return {ends(pair).source, ends(pair).target, source_port[pair]};
+    return {ends(pair).source, ends(pair).target, memory.value(pair).source_port};
   }
 
   /// "host-0.01/rnic-3 -> host-2.05/rnic-3"
@@ -86,8 +107,15 @@ class EvidenceTable final {
  public:
   void clear();
   void add(PairId pair, std::uint32_t trials, std::uint32_t bad);
-  /// The items worth voting with; valid until the next call of add or clear.
+  /// The items worth voting with; valid until the next call of add, clear or release.
   std::span<const PathEvidence> relevant(const PathBook& paths);
+  /// Forgets pairs of which no evidence comes any more.
+  void release(PairRange pairs);
+
+  /// Bytes that go with pairs, and bytes that stay.
+  std::size_t held_size() const { return counts_.held_size(); }
+
+  std::size_t kept_size() const { return counts_.kept_size(); }
 
  private:
   struct Count {
@@ -95,7 +123,7 @@ class EvidenceTable final {
     std::uint32_t bad = 0;
   };
 
-  std::vector<Count> counts_;  ///< by pair
+  PagedColumn<PairId, Count> counts_;
   std::vector<PairId> pairs_;  ///< those with a count
   std::vector<std::uint8_t> cable_marked_;
   std::vector<PathEvidence> items_;

@@ -3,12 +3,13 @@
 namespace bonescan {
 namespace {
 
-/// Buffers of one turn, reused.
+/// Buffers of one turn, reused, and what they go through.
 struct Turn {
-  std::vector<MembershipEvent> events;
-  std::vector<ThroughputSample> samples;
-  std::vector<ProbeRequest> requests;
-  ProbeBatch batch;
+  TelemetryIntake intake;
+  std::vector<MembershipEvent> events{};
+  std::vector<ThroughputSample> samples{};
+  std::vector<ProbeRequest> requests{};
+  ProbeBatch batch{};
 };
 
 void begin_turn(Pipeline& pipeline,
@@ -31,9 +32,12 @@ void begin_turn(Pipeline& pipeline,
   if (hooks.throughput && !turn.samples.empty()) {
     hooks.throughput(turn.samples);
   }
+  turn.intake.events(now, turn.events);
+  turn.intake.samples(now, turn.samples);
   pipeline.membership(turn.events);
   if (probe) {
     pipeline.plan(now, turn.requests);
+    turn.intake.visits().expect(turn.requests);
     telemetry.probes.submit(turn.requests);
   }
 }
@@ -51,7 +55,10 @@ void end_turn(Pipeline& pipeline,
   if (hooks.observed) {
     hooks.observed(now, turn.batch);
   }
-  pipeline.observe(now, turn.batch);
+  pipeline.observe(now, turn.intake.visits().admit(now, turn.batch));
+  if (hooks.intake) {
+    hooks.intake(now, turn.intake);
+  }
   pipeline.poll(now);
   if (hooks.updates) {
     hooks.updates(now, pipeline.take_updates());
@@ -65,7 +72,8 @@ Time run_loop(Pipeline& pipeline,
               const ProbingOptions& probing,
               Time end,
               const RunLoopHooks& hooks) {
-  Turn turn;
+  Turn turn{.intake = TelemetryIntake(telemetry.endpoints.size(),
+                                      {.lateness = probing.lateness, .grace = probing.visit})};
   Time now = kStartOfRun;
   for (;; now += probing.visit) {
     // The turn at `end` plans nothing: it only brings in the visits of the turn before.
@@ -76,6 +84,7 @@ Time run_loop(Pipeline& pipeline,
       break;
     }
   }
+  pipeline.observe(now + probing.timeout, turn.intake.visits().flush());
   pipeline.finish(now + probing.timeout);
   if (hooks.updates) {
     hooks.updates(now + probing.timeout, pipeline.take_updates());

@@ -4,8 +4,11 @@
 //   T            membership and throughput are read, the visits of [T, T + visit) are planned
 //   T + timeout  the visits of the turn before are complete: observed, windows closed, localized
 // so a lost probe is acted on at most visit + timeout after it was sent.
+// What was collected goes through a TelemetryIntake, so the pipeline sees each visit once and those
+// of a source in order; the hooks are told what came in, as it came.
 #pragma once
 
+#include "detectors/intake/telemetry_intake.h"
 #include "detectors/pipeline/pipeline.h"
 
 #include <functional>
@@ -22,6 +25,7 @@ struct RunLoopHooks {
   std::function<void(Time now, std::span<const MembershipEvent>)> membership;
   std::function<void(std::span<const ThroughputSample>)> throughput;
   std::function<void(Time now, const ProbeBatch&)> observed;
+  std::function<void(Time now, const TelemetryIntake&)> intake;  ///< what is missing, and whose
   std::function<void(Time now, const PipelineUpdates&)> updates;
   std::function<bool(Time now)> stop;  ///< true ends the run after this turn
 };

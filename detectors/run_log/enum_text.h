@@ -11,20 +11,6 @@
 
 namespace bonescan::run_log {
 
-inline std::string_view membership_text(MembershipKind kind) {
-  switch (kind) {
-    case MembershipKind::kReady:
-      return "ready";
-    case MembershipKind::kStopping:
-      return "stopping";
-    case MembershipKind::kGone:
-      return "gone";
-    case MembershipKind::kAddressChanged:
-      return "address-changed";
-  }
-  return "unknown";
-}
-
 /// The enumerator among 0 … `last` whose text this is.
 template <class Enum, class ToText>
 std::optional<Enum> enum_from(std::string_view text, Enum last, ToText to_text) {
@@ -38,7 +24,8 @@ std::optional<Enum> enum_from(std::string_view text, Enum last, ToText to_text) 
 }
 
 inline std::optional<MembershipKind> membership_from(std::string_view text) {
-  return enum_from(text, MembershipKind::kAddressChanged, membership_text);
+  return enum_from(
+      text, MembershipKind::kSubmitted, [](MembershipKind value) { return to_string(value); });
 }
 
 inline std::optional<ComponentType> component_type_from(std::string_view text) {

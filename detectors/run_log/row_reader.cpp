@@ -318,6 +318,22 @@ Expected<void> read_membership(const Database& database,
       }));
 }
 
+Expected<std::size_t> initial_endpoint_count(const std::vector<HandedEvent>& membership,
+                                             std::size_t endpoint_count) {
+  std::vector<std::size_t> submitted;
+  for (const HandedEvent& row : membership) {
+    if (row.event.kind == MembershipKind::kSubmitted) {
+      submitted.push_back(row.event.endpoint.index());
+    }
+  }
+  for (std::size_t i = 0; i < submitted.size(); ++i) {
+    if (submitted[i] + submitted.size() != endpoint_count + i) {
+      return fail(ErrorCode::kInvalid, "endpoints were not submitted in the order of their ids");
+    }
+  }
+  return endpoint_count - submitted.size();
+}
+
 Expected<void> verify_blocks(const Database& database,
                              std::size_t pair_count,
                              std::size_t endpoint_count) {

@@ -46,6 +46,11 @@ Expected<void> read_membership(const Database& database,
                                std::size_t endpoint_count,
                                std::vector<HandedEvent>& rows);
 
+/// How many endpoints were there at the start: the later ones were submitted, in the order of ids.
+/// @errors kInvalid: they were not
+Expected<std::size_t> initial_endpoint_count(const std::vector<HandedEvent>& membership,
+                                             std::size_t endpoint_count);
+
 Expected<void> verify_blocks(const Database& database,
                              std::size_t pair_count,
                              std::size_t endpoint_count);

@@ -22,7 +22,8 @@ namespace bonescan {
 
 class RunLogWriter final {
  public:
-  /// Creates `path` (must not exist) with its schema and the run's description.
+  /// Creates `path` (must not exist) with its schema, the run's description and the endpoints that
+  /// are there at its start.
   /// @errors kIo with the path and the reason
   static Expected<std::unique_ptr<RunLogWriter>> create(const std::string& path,
                                                         const RunInfo& info,
@@ -34,6 +35,9 @@ class RunLogWriter final {
   /// What the driver handed to the pipeline at `now`, in the same order.
   void observed(Time now, const ProbeBatch& batch);
   void membership(Time now, std::span<const MembershipEvent> events);
+  /// Stores those that are new in the whole directory.  REQUIRES: called before a flush() that
+  /// commits an event about them.
+  void endpoints(const EndpointDirectory& directory);
   void throughput(std::span<const ThroughputSample> samples);
   /// `incidents` and `pairs` are the pipeline's whole tables: the rows that `updates` names, and
   /// the pairs that are new, are stored. REQUIRES: called before a flush() that commits visits of
@@ -81,6 +85,7 @@ class RunLogReader final {
 
   /// For a killed run: `complete` false, and sums over what is stored.
   RunResult result() const;
+  /// All that the run ever had: those of the start, and those that were submitted later.
   EndpointDirectory endpoints() const;
   ComponentTable components() const;
   PairTable pairs() const;

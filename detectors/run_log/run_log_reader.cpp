@@ -163,6 +163,10 @@ Expected<void> RunLogReader::verify() const {
       })
       .and_then([&] { return run_log::read_truth(database, endpoint_count, truth); })
       .and_then([&] { return run_log::read_membership(database, endpoint_count, membership); })
+      .and_then([&] {
+        return run_log::initial_endpoint_count(membership, endpoint_count)
+            .map([](const std::size_t&) {});
+      })
       .and_then([&] { return run_log::verify_blocks(database, pair_count, endpoint_count); })
       .and_then([&] { return run_log::verify_inquiries(database, component_count); })
       .and_then([&] { return run_log::read_result(database).map([](const RunResult&) {}); });

@@ -95,15 +95,18 @@ class RunLogWriter::Impl {
   std::vector<run_log::HandedEvent> membership_;
   std::vector<WindowRecord> windows_;
   std::vector<Verdict> verdicts_;
+  std::vector<Endpoint> new_endpoints_;
   std::vector<Pair> new_pairs_;
   std::map<std::uint32_t, TruthRow> truth_;
   std::vector<run_log::InquiryRow> inquiries_;
   std::vector<std::unique_ptr<run_log::InquiryRecorder>> recorders_;
+  std::size_t endpoints_seen_ = 0;
   std::size_t pairs_seen_ = 0;
   Time last_now_;
 
  private:
   Expected<void> write_all(Time reached, const ComponentTable& components, const RunResult* result);
+  Expected<void> write_endpoint(const Endpoint& endpoint);
   Expected<void> write_names(const ComponentTable& components);
   Expected<void> write_blocks();
   Expected<void> write_records();
@@ -111,6 +114,7 @@ class RunLogWriter::Impl {
   Expected<void> write_inquiries();
   void forget_written();
 
+  std::uint32_t endpoints_stored_ = 0;
   std::size_t components_stored_ = 0;
   std::size_t pairs_stored_ = 0;
   std::optional<Error> failure_;
@@ -121,17 +125,9 @@ Expected<void> RunLogWriter::Impl::describe(const RunInfo& info,
   Expected<void> done = prepare_all(database_, insert_)
                             .and_then([&] { return database_.execute("BEGIN IMMEDIATE"); })
                             .and_then([&] { return run_log::insert_run(database_, info); });
+  endpoints_seen_ = endpoints.size();
   for (std::uint32_t i = 0; done && i < endpoints.size(); ++i) {
-    const Endpoint& endpoint = endpoints[EndpointId(i)];
-    done = insert_.endpoint.run(i,
-                                endpoint.name,
-                                endpoint.host,
-                                endpoint.task,
-                                endpoint.overlay_ip,
-                                endpoint.underlay_ip,
-                                endpoint.tor,
-                                std::uint32_t{endpoint.rail},
-                                std::uint32_t{endpoint.local ? 1U : 0U});
+    done = write_endpoint(endpoints[EndpointId(i)]);
   }
   // The main file alone then already says which run it is of, even if the write-ahead log is lost.
   return done.and_then([&] { return database_.execute("COMMIT"); }).and_then([&] {
@@ -180,8 +176,23 @@ Expected<void> RunLogWriter::Impl::write_all(Time reached,
       });
 }
 
+Expected<void> RunLogWriter::Impl::write_endpoint(const Endpoint& endpoint) {
+  return insert_.endpoint.run(endpoints_stored_++,
+                              endpoint.name,
+                              endpoint.host,
+                              endpoint.task,
+                              endpoint.overlay_ip,
+                              endpoint.underlay_ip,
+                              endpoint.tor,
+                              std::uint32_t{endpoint.rail},
+                              std::uint32_t{endpoint.local ? 1U : 0U});
+}
+
 Expected<void> RunLogWriter::Impl::write_names(const ComponentTable& components) {
   Expected<void> done;
+  for (std::size_t i = 0; done && i < new_endpoints_.size(); ++i) {
+    done = write_endpoint(new_endpoints_[i]);
+  }
   for (; done && components_stored_ < components.size(); ++components_stored_) {
     const auto index = static_cast<std::uint32_t>(components_stored_);
     const Component& component = components[ComponentId(index)];
@@ -222,11 +233,8 @@ Expected<void> RunLogWriter::Impl::write_records() {
   Expected<void> done;
   for (std::size_t i = 0; done && i < membership_.size(); ++i) {
     const auto& [handed, event] = membership_[i];
-    done = insert_.membership.run(handed,
-                                  event.at,
-                                  event.endpoint.index(),
-                                  run_log::membership_text(event.kind),
-                                  event.detail);
+    done = insert_.membership.run(
+        handed, event.at, event.endpoint.index(), to_string(event.kind), event.detail);
   }
   for (std::size_t i = 0; done && i < windows_.size(); ++i) {
     const WindowRecord& window = windows_[i];
@@ -299,6 +307,7 @@ void RunLogWriter::Impl::forget_written() {
   membership_.clear();
   windows_.clear();
   verdicts_.clear();
+  new_endpoints_.clear();
   new_pairs_.clear();
   truth_.clear();
   inquiries_.clear();
@@ -353,6 +362,14 @@ void RunLogWriter::membership(Time now, std::span<const MembershipEvent> events)
   impl_->last_now_ = now;
   for (const MembershipEvent& event : events) {
     impl_->membership_.push_back({now, event});
+  }
+}
+
+void RunLogWriter::endpoints(const EndpointDirectory& directory) {
+  Impl& impl = *impl_;
+  for (; impl.endpoints_seen_ < directory.size(); ++impl.endpoints_seen_) {
+    const EndpointId endpoint(static_cast<std::uint32_t>(impl.endpoints_seen_));
+    impl.new_endpoints_.push_back(directory[endpoint]);
   }
 }
 

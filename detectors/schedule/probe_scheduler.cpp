@@ -15,48 +15,80 @@ std::uint16_t probe_source_port(std::uint64_t seed, Pair ends) {
   return static_cast<std::uint16_t>(kFirst + stream.at(ends.target.index()) % kCount);
 }
 
-ProbeScheduler::ProbeScheduler(const PingLists& lists,
-                               const ProbingOptions& options,
-                               std::uint64_t seed)
-    : options_(options) {
+ProbeScheduler::ProbeScheduler(const ProbingOptions& options, std::uint64_t seed)
+    : options_(options), seed_(seed) {
   BONESCAN_CHECK(options.probes_per_visit > 0);
   BONESCAN_CHECK(options.visit.count() >= options.probes_per_visit);
   spacing_ = options.visit / options.probes_per_visit;
-  entries_.reserve(pair_count(lists));
-  sources_.reserve(lists.size());
-  for (std::uint32_t i = 0; i < lists.size(); ++i) {
-    add_source(EndpointId(i), lists[i], seed);
-  }
-  // CORRECTNESS: PairIds ascend with the source, so (phase, source) is the order (start, pair).
-  std::sort(sources_.begin(), sources_.end(), [](const Source& a, const Source& b) {
-    return a.phase != b.phase ? a.phase < b.phase : a.id < b.id;
-  });
 }
 
-void ProbeScheduler::add_source(EndpointId id,
-                                const std::vector<EndpointId>& targets,
-                                std::uint64_t seed) {
+ProbeScheduler::ProbeScheduler(const PingLists& lists,
+                               const ProbingOptions& options,
+                               std::uint64_t seed)
+    : ProbeScheduler(options, seed) {
+  submit(lists);
+}
+
+void ProbeScheduler::submit(const PingLists& lists) {
+  const auto before = static_cast<std::ptrdiff_t>(sources_.size());
+  for (const std::vector<EndpointId>& targets : lists) {
+    const EndpointId source(endpoint_count_++);
+    if (!targets.empty()) {
+      add_source(source, targets);
+    }
+  }
+  // CORRECTNESS: PairIds ascend with the source, so (phase, source) is the order (start, pair).
+  const auto earlier = [](const Source& a, const Source& b) {
+    return a.phase != b.phase ? a.phase < b.phase : a.id < b.id;
+  };
+  std::sort(sources_.begin() + before, sources_.end(), earlier);
+  std::inplace_merge(sources_.begin(), sources_.begin() + before, sources_.end(), earlier);
+}
+
+void ProbeScheduler::drop_ended(const Activation& activation) {
+  std::erase_if(sources_, [&](const Source& source) { return activation.ended(source.id); });
+}
+
+PairRange ProbeScheduler::pairs_from(EndpointId source) const {
+  const auto [begin, end] = std::equal_range(
+      pairs_.begin(), pairs_.end(), Pair{source, source}, [](const Pair& a, const Pair& b) {
+        return a.source < b.source;
+      });
+  return {PairId(static_cast<std::uint32_t>(begin - pairs_.begin())),
+          static_cast<std::uint32_t>(end - begin)};
+}
+
+std::size_t ProbeScheduler::held_size() const {
+  std::size_t size = sources_.size() * sizeof(Source);
+  for (const Source& source : sources_) {
+    size += source.count * sizeof(Entry);
+  }
+  return size;
+}
+
+void ProbeScheduler::add_source(EndpointId id, const std::vector<EndpointId>& targets) {
   // Row 0 of this stream; the later rows order the ping list.
-  const double phase_share = RngStream(seed, Purpose::kAgentPhase, id.index()).open01_at(0);
+  const double phase_share = RngStream(seed_, Purpose::kAgentPhase, id.index()).open01_at(0);
   const auto phase_ns =
       static_cast<std::int64_t>(phase_share * static_cast<double>(spacing_.count()));
-  sources_.push_back({.id = id,
-                      .phase = Duration(std::min(phase_ns, spacing_.count() - 1)),
-                      .first = static_cast<std::uint32_t>(entries_.size()),
-                      .count = static_cast<std::uint32_t>(targets.size())});
-  const std::size_t first = entries_.size();
-  for (const EndpointId target : targets) {
-    entries_.push_back(
-        {.target = target, .pair = PairId(), .source_port = probe_source_port(seed, {id, target})});
+  auto entries = std::make_unique<Entry[]>(targets.size());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    entries[i] = {.target = targets[i],
+                  .pair = PairId(),
+                  .source_port = probe_source_port(seed_, {id, targets[i]})};
   }
   std::vector<std::size_t> ascending(targets.size());
-  std::iota(ascending.begin(), ascending.end(), first);
-  std::sort(ascending.begin(), ascending.end(), [this](std::size_t a, std::size_t b) {
-    return entries_[a].target < entries_[b].target;
+  std::iota(ascending.begin(), ascending.end(), std::size_t{0});
+  std::sort(ascending.begin(), ascending.end(), [&](std::size_t a, std::size_t b) {
+    return targets[a] < targets[b];
   });
   for (const std::size_t i : ascending) {
-    entries_[i].pair = pairs_.push_back({id, entries_[i].target});
+    entries[i].pair = pairs_.push_back({id, targets[i]});
   }
+  sources_.push_back({.id = id,
+                      .phase = Duration(std::min(phase_ns, spacing_.count() - 1)),
+                      .entries = std::move(entries),
+                      .count = static_cast<std::uint32_t>(targets.size())});
 }
 
 double ProbeScheduler::sweep_s() const {
@@ -67,10 +99,9 @@ double ProbeScheduler::list_length_mean() const {
   return ready_ == 0 ? 0.0 : static_cast<double>(active_) / ready_;
 }
 
-const ProbeScheduler::Entry* ProbeScheduler::advance(Source& source,
-                                                     const Activation& activation) const {
+const ProbeScheduler::Entry* ProbeScheduler::advance(Source& source, const Activation& activation) {
   for (std::uint32_t tried = 0; tried < source.count; ++tried) {
-    const Entry& entry = entries_[source.first + source.next];
+    const Entry& entry = source.entries[source.next];
     source.next = source.next + 1 == source.count ? 0 : source.next + 1;
     if (activation.ready(entry.target)) {
       return &entry;

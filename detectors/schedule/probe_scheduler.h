@@ -6,11 +6,14 @@
 // decides; a backend sends.
 // Invariants: 1. at most one visit per source and period, and it stays inside the period; 2. while
 // the active set does not change, every active target is visited exactly once in every sweep;
-// 3. requests come ordered by (start, pair); 4. a PairId keeps its meaning for the whole run, and
-// ids ascend with (source, target) whatever the seed; 5. nothing is allocated after the first plan
-// if the caller keeps its vector.
-// Rough model: a plan costs one step per source, plus one per sleeping entry that it skips.
-// Thread-compatible.
+// 3. requests come ordered by (start, pair); 4. a PairId keeps its meaning for the whole run; ids
+// ascend with (source, target) whatever the seed, and since the ids of endpoints ascend with their
+// submission, so do those of pairs; 5. nothing is allocated after the first plan if the caller
+// keeps its vector and nobody is submitted; 6. of a source that has ended only its pairs stay.
+// What a source is asked to do depends on the other tasks only through its own id, which counts
+// who was submitted before: its phase, the order of its list and its source ports follow from ids.
+// Rough model: a plan costs one step per source that has not ended, plus one per sleeping entry
+// that it skips.  Thread-compatible.
 #pragma once
 
 #include "detectors/pipeline/pipeline_options.h"
@@ -21,6 +24,7 @@
 #include "skeleton/rail_pairs.h"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace bonescan {
@@ -32,10 +36,20 @@ std::uint16_t probe_source_port(std::uint64_t seed, Pair ends);
 class ProbeScheduler final {
  public:
   /// REQUIRES: options.visit > 0, options.probes_per_visit > 0.
+  ProbeScheduler(const ProbingOptions& options, std::uint64_t seed);
   ProbeScheduler(const PingLists& lists, const ProbingOptions& options, std::uint64_t seed);
 
-  /// Every pair of the lists.
+  /// The lists of the next endpoints; their pairs are appended.
+  void submit(const PingLists& lists);
+
+  /// Forgets the lists of the sources that have ended.
+  void drop_ended(const Activation& activation);
+
+  /// Every pair of all lists ever.
   const PairTable& pairs() const { return pairs_; }
+
+  /// The pairs that the endpoint is the source of.
+  PairRange pairs_from(EndpointId source) const;
 
   /// Longest active list at the last plan, times the visit period.
   double sweep_s() const;
@@ -48,6 +62,14 @@ class ProbeScheduler final {
   /// after that of the last call.
   void plan(Time period_start, const Activation& activation, std::vector<ProbeRequest>& out);
 
+  /// Sources that have a list and have not ended.
+  std::size_t source_count() const { return sources_.size(); }
+
+  /// Bytes that go when sources end, and bytes that stay.
+  std::size_t held_size() const;
+
+  std::size_t kept_size() const { return pairs_.size() * sizeof(Pair); }
+
  private:
   struct Entry {
     EndpointId target;
@@ -57,20 +79,21 @@ class ProbeScheduler final {
 
   struct Source {
     EndpointId id;
-    Duration phase{};         ///< of the first probe in the period
-    std::uint32_t first = 0;  ///< its entries: [first, first + count)
+    Duration phase{};  ///< of the first probe in the period
+    std::unique_ptr<Entry[]> entries;
     std::uint32_t count = 0;
     std::uint32_t next = 0;  ///< entry at which the next search starts
   };
 
-  void add_source(EndpointId id, const std::vector<EndpointId>& targets, std::uint64_t seed);
+  void add_source(EndpointId id, const std::vector<EndpointId>& targets);
   /// The next active entry, or nullptr.
-  const Entry* advance(Source& source, const Activation& activation) const;
+  static const Entry* advance(Source& source, const Activation& activation);
 
   ProbingOptions options_;
+  std::uint64_t seed_;
   Duration spacing_{};
   PairTable pairs_;
-  std::vector<Entry> entries_;
+  std::uint32_t endpoint_count_ = 0;  ///< submitted
   std::vector<Source> sources_;  ///< by (phase, id): the order of their requests in every period
   Time next_start_ = Time::min();
   std::uint32_t longest_ = 0;

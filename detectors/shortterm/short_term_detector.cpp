@@ -40,6 +40,8 @@ ShortTermDetector::ShortTermDetector(const WindowOptions& window,
       paper_(configuration == DetectionConfiguration::kPaper),
       kernel_(best_lof_kernel()),
       scale_(PooledScaleOptions{}),
+      ring_(window.history),
+      ring_ends_(window.history),
       batches_(kMaxHistory + 1) {
   BONESCAN_CHECK(options.neighbours >= 1);
   BONESCAN_CHECK(options.neighbours < window.history);
@@ -47,9 +49,9 @@ ShortTermDetector::ShortTermDetector(const WindowOptions& window,
 }
 
 void ShortTermDetector::resize(std::size_t pairs) {
-  ring_.resize(pairs * history_);
-  ring_ends_.resize(pairs * history_);
-  states_.resize(pairs);
+  ring_.grow(pairs);
+  ring_ends_.grow(pairs);
+  states_.grow(pairs);
 }
 
 void ShortTermDetector::set_class(PairId pair, std::uint8_t pair_class) {
@@ -58,6 +60,20 @@ void ShortTermDetector::set_class(PairId pair, std::uint8_t pair_class) {
 
 void ShortTermDetector::release(PairId pair) {
   states_[pair].anomalous_run = 0;
+}
+
+void ShortTermDetector::drop(PairRange pairs) {
+  ring_.release(pairs.first, pairs.count);
+  ring_ends_.release(pairs.first, pairs.count);
+  states_.release(pairs.first, pairs.count);
+}
+
+std::size_t ShortTermDetector::held_size() const {
+  return ring_.held_size() + ring_ends_.held_size() + states_.held_size();
+}
+
+std::size_t ShortTermDetector::kept_size() const {
+  return ring_.kept_size() + ring_ends_.kept_size() + states_.kept_size();
 }
 
 void ShortTermDetector::evaluate(Time window_end,
@@ -111,7 +127,7 @@ ShortTermDetector::StoredFeatures ShortTermDetector::stored_features(
 // Oldest first, so that sums do not depend on where the ring happens to start.
 std::span<const ShortTermDetector::StoredFeatures> ShortTermDetector::remembered(PairId pair) {
   const PairState& state = states_[pair];
-  const StoredFeatures* ring = ring_.data() + pair.index() * history_;
+  const StoredFeatures* ring = &ring_[pair];
   std::size_t position = (state.next + history_ - state.count) % history_;
   for (std::size_t i = 0; i < state.count; ++i) {
     chronological_[i] = ring[position];
@@ -124,7 +140,7 @@ std::span<const ShortTermDetector::StoredFeatures> ShortTermDetector::remembered
 void ShortTermDetector::forget_old(Time window_end, PairId pair) {
   PairState& state = states_[pair];
   const Time reference = state.anomalous_run != 0 ? state.frozen_at : window_end;
-  const Time* ends = ring_ends_.data() + pair.index() * history_;
+  const Time* ends = &ring_ends_[pair];
   while (state.count > 0 &&
          reference - ends[(state.next + history_ - state.count) % history_] > history_age_) {
     --state.count;
@@ -239,9 +255,8 @@ void ShortTermDetector::contribute(const StoredFeatures& query, const ShortTermR
 
 void ShortTermDetector::remember(Time window_end, PairId pair, const StoredFeatures& query) {
   PairState& state = states_[pair];
-  const std::size_t slot = pair.index() * history_ + state.next;
-  ring_[slot] = query;
-  ring_ends_[slot] = window_end;
+  (&ring_[pair])[state.next] = query;
+  (&ring_ends_[pair])[state.next] = window_end;
   state.next = static_cast<std::uint8_t>((state.next + std::size_t{1}) % history_);
   state.count = static_cast<std::uint8_t>(std::min(state.count + std::size_t{1}, history_));
 }
@@ -254,9 +269,9 @@ void ShortTermDetector::thaw(Time window_end, PairId pair) {
     return;
   }
   state.anomalous_run = 0;
-  const auto first = ring_ends_.begin() + static_cast<std::ptrdiff_t>(pair.index() * history_);
-  for (auto end = first; end != first + static_cast<std::ptrdiff_t>(history_); ++end) {
-    *end += window_end - state.frozen_at;
+  Time* const ends = &ring_ends_[pair];
+  for (std::size_t i = 0; i < history_; ++i) {
+    ends[i] += window_end - state.frozen_at;
   }
 }
 

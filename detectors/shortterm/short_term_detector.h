@@ -15,7 +15,7 @@
 // Invariants: 1. a pair without neighbours + 1 remembered windows, or whose class has no trusted
 // scale yet, is kInsufficientData; 2. results depend on the order of windows only, never on the
 // machine's vector width; 3. no allocation once buffers have grown.
-// A pair costs 376 bytes for a history of ten.  Thread-compatible.
+// A pair costs 376 bytes for a history of ten until it is dropped.  Thread-compatible.
 #pragma once
 
 #include "detectors/pipeline/pipeline_options.h"
@@ -24,6 +24,7 @@
 #include "detectors/shortterm/pooled_scale.h"
 #include "detectors/telemetry/endpoint.h"
 #include "detectors/window/window_store.h"
+#include "sim/base/paged_column.h"
 #include "sim/base/units.h"
 
 #include <array>
@@ -67,6 +68,12 @@ class ShortTermDetector final {
   /// Ends a freeze: the pair's history ages as usual again, so that a pair that was frozen for
   /// longer than the history's age learns anew from its next window.
   void release(PairId pair);
+  /// Forgets pairs of which no window comes any more.
+  void drop(PairRange pairs);
+
+  /// Bytes that go with pairs, and bytes that stay.
+  std::size_t held_size() const;
+  std::size_t kept_size() const;
 
   /// One result per row of `window`, in its order; replaces `results`.
   /// REQUIRES: ascending pairs below resize()'s count, finite features, window_end never goes back.
@@ -108,10 +115,9 @@ class ShortTermDetector final {
   bool paper_;
   LofKernel kernel_;
   PooledScale scale_;
-  // Columns by pair; a pair's ring is `history_` consecutive entries.
-  std::vector<StoredFeatures> ring_;
-  std::vector<Time> ring_ends_;
-  IdVector<PairId, PairState> states_;
+  PagedColumn<PairId, StoredFeatures> ring_;  ///< `history_` entries a pair
+  PagedColumn<PairId, Time> ring_ends_;       ///< as many
+  PagedColumn<PairId, PairState> states_;
   // Reused between windows.
   std::vector<StoredFeatures> queries_;  ///< by row
   std::array<StoredFeatures, kMaxHistory> chronological_{};

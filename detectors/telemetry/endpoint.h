@@ -31,6 +31,21 @@ struct Endpoint {
 
 using EndpointDirectory = IdVector<EndpointId, Endpoint>;
 
+/// Endpoints with neighbouring ids.
+struct EndpointRange {
+  EndpointId first;
+  std::uint32_t count = 0;
+
+  constexpr EndpointId operator[](std::uint32_t i) const { return EndpointId(first.index() + i); }
+
+  constexpr auto operator<=>(const EndpointRange&) const = default;
+};
+
+/// Everybody in the directory.
+inline EndpointRange whole_range(const EndpointDirectory& directory) {
+  return {EndpointId(0), static_cast<std::uint32_t>(directory.size())};
+}
+
 /// Linear search; for the edges of the system only.
 /// @errors kNotFound
 Expected<EndpointId> find_endpoint(const EndpointDirectory& directory, std::string_view name);
@@ -47,6 +62,18 @@ struct Pair {
 
 /// All pairs a run has ever probed.  Append-only: a PairId keeps its meaning for the whole run.
 using PairTable = IdVector<PairId, Pair>;
+
+/// Pairs with neighbouring ids.
+struct PairRange {
+  PairId first;
+  std::uint32_t count = 0;
+
+  constexpr bool holds(PairId pair) const {
+    return pair.index() >= first.index() && pair.index() - first.index() < count;
+  }
+
+  constexpr auto operator<=>(const PairRange&) const = default;
+};
 
 /// What decides a packet's path: the pair and the source port (the other fields are constant).
 ///

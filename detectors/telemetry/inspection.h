@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bonescan {
@@ -110,7 +111,11 @@ enum class MembershipKind : std::uint8_t {
   /// Its GID is another now: whoever is connected to the old one is cut off, though probes find the
   /// new one by themselves.  (New queue pairs of the agent alone are no such event.)
   kAddressChanged,
+  /// Its task was submitted: the endpoint is in the directory from now on and not ready yet.
+  kSubmitted,
 };
+
+std::string_view to_string(MembershipKind kind);
 
 struct MembershipEvent {
   Time at;

@@ -9,8 +9,25 @@
 // 2. Time is handed in and never goes back from call to call.
 // 3. `kPending` means ask again at the next poll; `kUnavailable` means this source has no answer
 //    here, and the caller says so in its evidence.
-// 4. Collected data is complete, ordered, and delivered once.
-// Thread-compatible: one caller at a time.
+// 4. What is collected are reports, and they cross the network that is watched: one may come late,
+//    out of order, more than once or never, and a part of a visit or of a sample is never handed
+//    over.  A report that is missing says nothing: neither that all is well nor that a probe was
+//    lost.
+// 5. A visit is known by its pair and start, a sample by its endpoint and time, an event by its
+//    endpoint, kind and time: two reports that agree in these are copies.
+// 6. Times in reports are those of the sender's clock, which may be off and may step.  Round trips
+//    are measured on clocks that do neither.
+// 7. The directory may grow, inside Membership::collect() alone.  Ids are appended and never given
+//    to somebody else.  Each endpoint that was not there at the start is announced with kSubmitted
+//    by the call that adds it (the platform says so, and its word is not lost); all endpoints of a
+//    task are announced together: in the order of their neighbouring ids, with one time, before any
+//    other event of the task.
+// 8. An endpoint ends with kStopping, kGone, or both.  When all endpoints of a task are gone the
+//    task has ended: nothing is ever heard of these ids again (one that starts anew is submitted
+//    with new ids), and whoever holds state of the task may release it.  The on-demand sources
+//    answer kUnavailable, alive() kUnknown, about an endpoint that they have released.
+// detectors/intake makes of such reports what the pipeline needs: in order, once, or counted as
+// missing.  Thread-compatible: one caller at a time.
 #pragma once
 
 #include "detectors/telemetry/component.h"
@@ -32,8 +49,8 @@ class Probes {
   /// Takes visits to carry out.  REQUIRES: every start is at or after the last collect's `now`.
   virtual void submit(std::span<const ProbeRequest> requests) = 0;
 
-  /// Appends every visit whose probes have all been answered or timed out by `now`, ordered by
-  /// (start, pair).
+  /// Appends the reports that have come in by `now`, each of a visit whose probes have all been
+  /// answered or timed out; ordered by (start, pair) where nothing was late.
   virtual void collect(Time now, ProbeBatch& batch) = 0;
 };
 
@@ -69,7 +86,8 @@ class Throughput {
  public:
   virtual ~Throughput() = default;
 
-  /// Appends the samples taken up to `now`, ordered by (time, endpoint).
+  /// Appends the samples that have come in by `now`; ordered by (time, endpoint) where nothing was
+  /// late.
   virtual void collect(Time now, std::vector<ThroughputSample>& samples) = 0;
 };
 
@@ -77,7 +95,8 @@ class Membership {
  public:
   virtual ~Membership() = default;
 
-  /// Appends the events up to `now`, in order.
+  /// Appends the events that have come in by `now`; in order where nothing was late.  Only here may
+  /// Telemetry::endpoints grow.
   virtual void collect(Time now, std::vector<MembershipEvent>& events) = 0;
 
   /// What the endpoint's agent answers on its management connection at `now`.
@@ -86,7 +105,7 @@ class Membership {
 
 /// The six, and the two name tables that give their ids a meaning.
 struct Telemetry {
-  const EndpointDirectory& endpoints;
+  const EndpointDirectory& endpoints;  ///< may grow
   ComponentTable& components;
   Probes& probes;
   PathTracer& paths;

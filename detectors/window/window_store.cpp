@@ -22,28 +22,33 @@ void WindowStore::add(PairId pair, std::span<const std::uint32_t> rtts_ns) {
   if (count == 0) {
     return;
   }
-  if (counts_.size() <= pair.index()) {
-    counts_.resize(pair.index() + std::size_t{1});
-    cursors_.resize(counts_.size());
-  }
-  counts_[pair.index()] += count;
+  groups_.at(pair).count += count;
   runs_.push_back({pair, count});
+}
+
+bool WindowStore::holds(PairRange pairs) const {
+  for (std::uint32_t i = 0; i < pairs.count; ++i) {
+    if (groups_.value(PairId(pairs.first.index() + i)).count != 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void WindowStore::group_by_pair() {
   present_.clear();
   std::uint32_t offset = 0;
-  for (std::uint32_t pair = 0; pair < counts_.size(); ++pair) {
-    if (counts_[pair] != 0) {
-      present_.emplace_back(pair);
-      cursors_[pair] = offset;
-      offset += counts_[pair];
+  groups_.for_each([&](PairId pair, Group& group) {
+    if (group.count != 0) {
+      present_.push_back(pair);
+      group.end = offset;
+      offset += group.count;
     }
-  }
+  });
   grouped_.resize(std::max(grouped_.size(), used_));
   const std::uint32_t* source = column_.data();
   for (const Run& run : runs_) {
-    std::uint32_t& cursor = cursors_[run.pair.index()];
+    std::uint32_t& cursor = groups_[run.pair].end;
     std::copy_n(source, run.count, grouped_.data() + cursor);
     source += run.count;
     cursor += run.count;
@@ -55,8 +60,8 @@ void WindowStore::close(ClosedWindow& out) {
   group_by_pair();
   constexpr std::uint32_t kMostSamples = std::numeric_limits<std::uint16_t>::max();
   for (const PairId pair : present_) {
-    std::uint32_t& count = counts_[pair.index()];
-    const std::size_t first = cursors_[pair.index()] - count;
+    std::uint32_t& count = groups_[pair].count;
+    const std::size_t first = groups_[pair].end - count;
     out.pairs.push_back(pair);
     out.features_us.push_back(window_features(std::span(grouped_).subspan(first, count)));
     out.samples.push_back(static_cast<std::uint16_t>(std::min(count, kMostSamples)));

@@ -22,6 +22,17 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
       return make_offload_effect(spec);
     case EffectKind::kProcessStop:
       return make_process_effect(spec);
+    case EffectKind::kTunnelNeighbour:
+    case EffectKind::kTunnelRoute:
+    case EffectKind::kTunnelVni:
+    case EffectKind::kTunnelMtu:
+    case EffectKind::kTunnelChecksum:
+    case EffectKind::kSpoofDrop:
+      return make_tunnel_effect(spec);
+    case EffectKind::kEswitchCapacity:
+    case EffectKind::kRulePriority:
+    case EffectKind::kFlowLimit:
+      return make_eswitch_effect(spec);
   }
   return nullptr;
 }
@@ -50,6 +61,24 @@ std::string_view effect_name(EffectKind kind) {
       return "process.stop";
     case EffectKind::kLinkBer:
       return "link.ber";
+    case EffectKind::kTunnelNeighbour:
+      return "tunnel.neighbour";
+    case EffectKind::kTunnelRoute:
+      return "tunnel.route";
+    case EffectKind::kTunnelVni:
+      return "tunnel.vni";
+    case EffectKind::kTunnelMtu:
+      return "tunnel.mtu";
+    case EffectKind::kTunnelChecksum:
+      return "tunnel.checksum";
+    case EffectKind::kSpoofDrop:
+      return "vf.spoof_drop";
+    case EffectKind::kEswitchCapacity:
+      return "eswitch.capacity";
+    case EffectKind::kRulePriority:
+      return "rule.priority";
+    case EffectKind::kFlowLimit:
+      return "ovs.flow_limit";
   }
   return "unknown";
 }

@@ -2,8 +2,8 @@
 //
 // Effects know mechanisms, not symptoms: a counter stops, a rule goes, a port drops.  What probes
 // then see follows from the model.  Invariants: 1. apply() and revert() alternate, apply() first;
-// 2. after revert() the state the effect changed is exactly as before (offload.remove excepted: an
-// eswitch entry comes back only when its flow is installed again).
+// 2. after revert() the state the effect changed is exactly as before (offload.remove and
+// eswitch.capacity excepted: an eswitch entry comes back only when its flow is installed again).
 #pragma once
 
 #include "faults/fault_spec.h"
@@ -31,6 +31,8 @@ std::unique_ptr<Effect> make_port_effect(const EffectSpec& spec);
 std::unique_ptr<Effect> make_rule_effect(const EffectSpec& spec);
 std::unique_ptr<Effect> make_offload_effect(const EffectSpec& spec);
 std::unique_ptr<Effect> make_process_effect(const EffectSpec& spec);
+std::unique_ptr<Effect> make_tunnel_effect(const EffectSpec& spec);
+std::unique_ptr<Effect> make_eswitch_effect(const EffectSpec& spec);
 
 /// "link.loss", "port.down", ... as scenarios write them.
 std::string_view effect_name(EffectKind kind);

@@ -70,7 +70,11 @@ void PacketProbes::submit(std::span<const ProbeRequest> requests) {
                   .source_port = request.source_port,
                   .bytes = request.payload_bytes,
                   .dscp = request.dscp};
-    visit.quad = world_->flows().find_or_add(visit.spec.source, visit.spec.target, world_->jobs());
+    visit.quad = QuadId();
+    if (bound(visit)) {
+      visit.quad =
+          world_->flows().find_or_add(visit.spec.source, visit.spec.target, world_->jobs());
+    }
     visit.serial = ++last_serial_;
     visit.sent = 0;
     visit.abandoned = false;
@@ -100,8 +104,17 @@ Duration PacketProbes::agent_time(const Pending& visit, std::uint8_t probe) cons
   return whole_ns(std::max(0.0, half + sampled - path.fixed_ns));
 }
 
+/// Do both ends still belong to the tenants that they belonged to?
+bool PacketProbes::bound(const Pending& visit) const {
+  return endpoints_->bound(*world_, visit.request.ends.source) &&
+         endpoints_->bound(*world_, visit.request.ends.target);
+}
+
 /// One bridge at the current time; false if the packet goes no further.
 bool PacketProbes::cross(Pending& visit, bool answer, bool encap, Duration& cost) {
+  if (!visit.quad.valid() || !bound(visit)) {
+    return false;
+  }
   FlowQuad& quad = world_->flows()[visit.quad];
   const Time now = world_->engine().now();
   if (quad.traffic != TrafficKind::kNone) {
@@ -111,6 +124,9 @@ bool PacketProbes::cross(Pending& visit, bool answer, bool encap, Duration& cost
   const RnicId target = answer ? visit.spec.source : visit.spec.target;
   const RnicId at = encap ? source : target;
   const std::size_t end = quad.end_of(at);
+  if (encap && !world_->tunnels().sends(source)) {
+    return false;
+  }
   const auto cost_ns = cross_bridge(*world_,
                                     encap ? quad.encap[end] : quad.decap[end],
                                     {.at = at, .source = source, .target = target},
@@ -123,7 +139,8 @@ void PacketProbes::begin(std::uint64_t tag) {
   const ProbeTag probe = unpack(tag);
   Pending& visit = visits_[probe.place];
   const Time now = world_->engine().now();
-  if (!world_->agent_running(world_->fabric().host_of(visit.spec.source))) {
+  if (!world_->agent_running(visit.spec.source) ||
+      !endpoints_->bound(*world_, visit.request.ends.source)) {
     visit.abandoned = true;
   }
   ++visit.sent;
@@ -161,6 +178,9 @@ void PacketProbes::transmit(const Pending& visit, PacketKind kind, std::uint64_t
   packet.path = answer ? path.answer : path.request;
   packet.source = answer ? visit.spec.target : visit.spec.source;
   packet.target = answer ? visit.spec.source : visit.spec.target;
+  if (!world_->tunnels().passes(packet.source, packet.target, visit.spec.bytes)) {
+    return;
+  }
   packet.source_port = visit.spec.source_port;
   packet.flow = flow_hash(packet.source.index(), packet.target.index(), packet.source_port);
   packet.tag = tag;
@@ -187,13 +207,12 @@ void PacketProbes::reach_agent(std::uint64_t tag) {
   if (visit == nullptr) {
     return;
   }
-  const HostId host = world_->fabric().host_of(visit->spec.target);
   Duration decap{};
   Duration encap{};
   // The answer's lookup counts when the request arrives: half of `endpoints` is far below any
   // period of the tables.
-  if (!cross(*visit, false, false, decap) || !world_->agent_running(host) ||
-      !world_->container_ready(host) || !cross(*visit, true, true, encap)) {
+  if (!cross(*visit, false, false, decap) || !world_->agent_running(visit->spec.target) ||
+      !world_->container_ready(visit->spec.target) || !cross(*visit, true, true, encap)) {
     return;
   }
   world_->engine().schedule(

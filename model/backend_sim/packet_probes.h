@@ -66,6 +66,7 @@ class PacketProbes final : public Probes, public WorldClock {
   std::uint64_t tag_of(std::uint32_t place, std::uint8_t probe) const;
   PhiloxCounter draw(const Pending& visit, std::uint8_t probe) const;
   Duration agent_time(const Pending& visit, std::uint8_t probe) const;
+  bool bound(const Pending& visit) const;
   bool cross(Pending& visit, bool answer, bool encap, Duration& cost);
   void transmit(const Pending& visit, PacketKind kind, std::uint64_t tag);
   void schedule_send(std::uint32_t place);

@@ -7,8 +7,10 @@
 #include "detectors/telemetry/telemetry.h"
 #include "model/backend_sim/endpoint_map.h"
 #include "model/backend_sim/packet_probes.h"
+#include "model/backend_sim/report_path.h"
 #include "model/backend_sim/sim_inspectors.h"
 #include "model/backend_sim/sim_probes.h"
+#include "model/backend_sim/telemetry_channel_options.h"
 
 #include <memory>
 #include <optional>
@@ -16,18 +18,22 @@
 
 namespace bonescan {
 
-/// Containers announce themselves through their agents.
+/// Containers announce themselves through their agents; tasks of the cloud are announced by the
+/// platform when they are submitted, which is when their endpoints enter the directory.
 class SimMembership final : public Membership {
  public:
-  SimMembership(World& world, const EndpointMap& endpoints, WorldClock& clock)
+  SimMembership(World& world, EndpointMap& endpoints, WorldClock& clock)
       : world_(&world), endpoints_(&endpoints), clock_(&clock) {}
 
   void collect(Time now, std::vector<MembershipEvent>& events) override;
   AgentState alive(EndpointId endpoint, Time now) override;
 
  private:
+  void announce(const ContainerEvent& event, std::vector<MembershipEvent>& events) const;
+  void announce(const CloudEvent& event, std::vector<MembershipEvent>& events);
+
   World* world_;
-  const EndpointMap* endpoints_;
+  EndpointMap* endpoints_;
   WorldClock* clock_;
   std::size_t delivered_ = 0;  ///< container events read so far
 };
@@ -43,7 +49,7 @@ class SimThroughput final : public Throughput {
   World* world_;
   const EndpointMap* endpoints_;
   WorldClock* clock_;
-  IdVector<EndpointId, LoadKey> places_;
+  std::vector<std::vector<double>> stage_bytes_;  ///< scratch of collect(), by job
   Time sampled_until_;
 };
 
@@ -52,6 +58,7 @@ struct SimBackendOptions {
   unsigned threads = 1;  ///< never changes a record
   /// Set: every packet is simulated (`evaluation` and `threads` do not matter then).
   std::optional<PacketModeOptions> packets{};
+  TelemetryChannelOptions channel{};  ///< of every report; the clocks are the world's
 };
 
 class SimBackend final {
@@ -70,6 +77,7 @@ class SimBackend final {
  private:
   Probes& probes();
   WorldClock& clock();
+  Telemetry sources();
 
   EndpointMap endpoints_;
   ComponentTable components_;
@@ -78,8 +86,9 @@ class SimBackend final {
   SimPathTracer paths_;
   SimOverlayInspector overlay_;
   SimFlowTables tables_;
-  SimThroughput throughput_;
+  std::unique_ptr<Throughput> throughput_;
   SimMembership membership_;
+  ReportPath reports_;  ///< last: it refers to all of them
 };
 
 }  // namespace bonescan

@@ -9,37 +9,55 @@
 namespace bonescan {
 namespace {
 
-std::string forward_actions(const World& world, FlowRole role, RnicId source, RnicId target) {
+/// The representor of an RNIC's virtual function on its host's bridge.
+std::string port_name(const World& world, RnicId rnic) {
+  const std::uint32_t rail = world.fabric().rail_of(rnic);
+  return world.in_cloud(rnic) ? representor_name(rail, world.leases().lease(rnic).function)
+                              : fmt::format("vf-{}", rail);
+}
+
+/// What a packet is put into whose VNI is wrong.  @source ours
+std::uint32_t vni_of(const World& world, RnicId source, TunnelFault fault) {
+  return world.vni(source) + (fault == TunnelFault::kWrongVni ? 1 : 0);
+}
+
+std::string forward_actions(const World& world,
+                            FlowRole role,
+                            RnicId source,
+                            RnicId target,
+                            TunnelFault fault = TunnelFault::kNone) {
   const Fabric& fabric = world.fabric();
   if (role == FlowRole::kEncap) {
     return fmt::format("set(tunnel(tun_id={},src={},dst={})),vxlan_sys_{}",
-                       world.options().overlay.vni,
+                       vni_of(world, source, fault),
                        underlay_address(fabric, source),
                        underlay_address(fabric, target),
                        world.options().overlay.vxlan_port);
   }
-  return fmt::format("vf-{}", fabric.rail_of(target));
+  return port_name(world, target);
 }
 
 std::string actions_of(
     const World& world, const Translation& found, FlowRole role, RnicId source, RnicId target) {
-  return found.forwards() ? forward_actions(world, role, source, target) : "drop";
+  const bool leaves = found.state == RuleState::kPresent && found.tunnel != TunnelFault::kNoRoute &&
+                      found.tunnel != TunnelFault::kNoNeighbour;
+  return leaves ? forward_actions(world, role, source, target, found.tunnel) : "drop";
 }
 
 std::string match_of(const World& world, FlowRole role, RnicId source, RnicId target) {
   const Fabric& fabric = world.fabric();
   if (role == FlowRole::kEncap) {
-    return fmt::format("in_port(vf-{}),ipv4(src={},dst={})",
-                       fabric.rail_of(source),
-                       overlay_address(fabric, source),
-                       overlay_address(fabric, target));
+    return fmt::format("in_port({}),ipv4(src={},dst={})",
+                       port_name(world, source),
+                       world.overlay_address(source),
+                       world.overlay_address(target));
   }
   return fmt::format("tunnel(tun_id={},src={},dst={}),ipv4(src={},dst={})",
-                     world.options().overlay.vni,
+                     world.vni(target),
                      underlay_address(fabric, source),
                      underlay_address(fabric, target),
-                     overlay_address(fabric, source),
-                     overlay_address(fabric, target));
+                     world.overlay_address(source),
+                     world.overlay_address(target));
 }
 
 }  // namespace
@@ -69,7 +87,7 @@ std::vector<PathHop> SimPathTracer::hops(const LinkPath& path) {
 
 Expected<TracedPath> SimPathTracer::trace(const FlowKey& flow, Time now) {
   clock_->advance(now);
-  if (!endpoints_->knows(flow.source) || !endpoints_->knows(flow.target)) {
+  if (!endpoints_->bound(*world_, flow.source) || !endpoints_->bound(*world_, flow.target)) {
     return fail(ErrorCode::kUnavailable, "no such endpoint");
   }
   const ProbePath path = resolve_path(*world_,
@@ -86,8 +104,7 @@ SimOverlayInspector::SimOverlayInspector(World& world,
     : world_(&world), endpoints_(&endpoints), clock_(&clock), components_(&components) {}
 
 void SimOverlayInspector::stop_at(OverlayWalk& walk, const Translation& found) {
-  const std::uint32_t vni = world_->options().overlay.vni;
-  const std::string rule = world_->open_flow().rule_name(found.rule, vni);
+  const std::string rule = world_->rule_name(found.rule);
   const ComponentId bridge =
       components_->intern(ComponentType::kBridge, world_->open_flow().bridge_name(found.rule.host));
   walk.culprit = components_->intern(ComponentType::kRule, rule);
@@ -113,25 +130,64 @@ void SimOverlayInspector::stop_at(OverlayWalk& walk, const Translation& found) {
   }
 }
 
+bool SimOverlayInspector::stop_in_tunnel(OverlayWalk& walk,
+                                         TunnelFault fault,
+                                         RnicId source,
+                                         RnicId target) {
+  const Fabric& fabric = world_->fabric();
+  const OpenFlow& open_flow = world_->open_flow();
+  const ComponentId bridge =
+      components_->intern(ComponentType::kBridge, open_flow.bridge_name(fabric.host_of(source)));
+  const std::string vtep = underlay_address(fabric, target);
+  switch (fault) {
+    case TunnelFault::kNone:
+    case TunnelFault::kWrongMac:
+      return false;
+    case TunnelFault::kWrongVni: {
+      const HostId remote = fabric.host_of(target);
+      const std::string rule =
+          world_->rule_name({fabric.host_of(source), RuleTable::kClassify, source});
+      walk.hops.push_back(
+          {components_->intern(ComponentType::kBridge, open_flow.bridge_name(remote)),
+           "table miss",
+           "drop"});
+      walk.end = WalkEnd::kNoNextHop;
+      walk.culprit = components_->intern(ComponentType::kRule, rule);
+      walk.reason = fmt::format("{} puts the packet into VNI {}, and on {} {}",
+                                rule,
+                                vni_of(*world_, source, fault),
+                                open_flow.bridge_name(remote),
+                                trace_words(fault));
+      return true;
+    }
+    case TunnelFault::kNoRoute:
+    case TunnelFault::kNoNeighbour:
+      walk.end = fault == TunnelFault::kNoRoute ? WalkEnd::kNoNextHop : WalkEnd::kMissingNeighbour;
+      walk.culprit = bridge;
+      walk.reason = fmt::format("{}: {}", vtep, trace_words(fault));
+      return true;
+  }
+  return false;
+}
+
 Expected<OverlayWalk> SimOverlayInspector::walk(const FlowKey& flow, Time now) {
   clock_->advance(now);
-  if (!endpoints_->knows(flow.source) || !endpoints_->knows(flow.target)) {
+  if (!endpoints_->bound(*world_, flow.source) || !endpoints_->bound(*world_, flow.target)) {
     return fail(ErrorCode::kUnavailable, "no such endpoint");
   }
   const RnicId source = endpoints_->rnic(flow.source);
   const RnicId target = endpoints_->rnic(flow.target);
   const OpenFlow& open_flow = world_->open_flow();
-  const std::uint32_t vni = world_->options().overlay.vni;
   OverlayWalk walk;
   const auto visit = [&](RnicId at, RuleTable table, RnicId endpoint, std::string action_text) {
     const HostId host = world_->fabric().host_of(at);
     walk.hops.push_back({components_->intern(ComponentType::kBridge, open_flow.bridge_name(host)),
-                         open_flow.rule_name({host, table, endpoint}, vni),
+                         world_->rule_name({host, table, endpoint}),
                          std::move(action_text)});
   };
 
-  const Translation encap = open_flow.translate_encap(source, target, now);
-  if (!encap.forwards()) {
+  const Translation encap = translation(*world_, source, source, target, now);
+  if (encap.state != RuleState::kPresent) {
     stop_at(walk, encap);
     return walk;
   }
@@ -139,8 +195,11 @@ Expected<OverlayWalk> SimOverlayInspector::walk(const FlowKey& flow, Time now) {
   visit(source,
         RuleTable::kEncap,
         target,
-        forward_actions(*world_, FlowRole::kEncap, source, target));
-  const Translation decap = open_flow.translate_decap(target, now);
+        actions_of(*world_, encap, FlowRole::kEncap, source, target));
+  if (stop_in_tunnel(walk, encap.tunnel, source, target)) {
+    return walk;
+  }
+  const Translation decap = translation(*world_, target, source, target, now);
   if (!decap.forwards()) {
     stop_at(walk, decap);
     return walk;
@@ -163,9 +222,9 @@ Expected<FlowTableDump> SimFlowTables::dump(EndpointId at,
                                             Time now) {
   clock_->advance(now);
   const bool known = std::all_of(flows.begin(), flows.end(), [&](const FlowKey& flow) {
-    return endpoints_->knows(flow.source) && endpoints_->knows(flow.target);
+    return endpoints_->bound(*world_, flow.source) && endpoints_->bound(*world_, flow.target);
   });
-  if (!known || !endpoints_->knows(at)) {
+  if (!known || !endpoints_->bound(*world_, at)) {
     return fail(ErrorCode::kUnavailable, "no such endpoint");
   }
   const RnicId rnic = endpoints_->rnic(at);
@@ -190,9 +249,8 @@ FlowTableRow SimFlowTables::row(RnicId at, const FlowKey& flow, Time now) const 
   row.flow = flow;
   row.role = at == source ? FlowRole::kEncap : FlowRole::kDecap;
   row.match = match_of(*world_, row.role, source, target);
-  const Translation expected = row.role == FlowRole::kEncap
-                                   ? world_->open_flow().translate_encap(source, target, now)
-                                   : world_->open_flow().translate_decap(target, now);
+  row.hardware_expected = world_->eswitch().offloads();
+  const Translation expected = translation(*world_, at, source, target, now);
   row.expected_actions = actions_of(*world_, expected, row.role, source, target);
 
   Megaflow megaflow;
@@ -205,8 +263,8 @@ FlowTableRow SimFlowTables::row(RnicId at, const FlowKey& flow, Time now) const 
   if (megaflow.place == FlowPlace::kAbsent) {
     return row;
   }
-  const auto actions = [&](const Megaflow& flow) {
-    const Translation cached = bridge_translation(*world_, flow, at, source, target, now);
+  const auto actions = [&](const Megaflow& found) {
+    const Translation cached = bridge_translation(*world_, found, at, source, target, now);
     return actions_of(*world_, cached, row.role, source, target);
   };
   Megaflow own = megaflow;  // what Open vSwitch sees: not the foreign rule before it
@@ -218,6 +276,14 @@ FlowTableRow SimFlowTables::row(RnicId at, const FlowKey& flow, Time now) const 
   if (megaflow.place == FlowPlace::kOffloaded) {
     row.eswitch = row.datapath;
     row.eswitch.actions = actions(megaflow);
+  }
+  if (world_->eswitch().shadows(at, source, target)) {
+    // The wider rule has no actions that hardware can do: it hands packets to software.
+    row.shadow = {.present = true,
+                  .actions = "trap",
+                  .packets = row.datapath.packets,
+                  .used = row.datapath.used};
+    row.shadow_match = "pref 1 in software";
   }
   return row;
 }

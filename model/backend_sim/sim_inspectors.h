@@ -41,6 +41,8 @@ class SimOverlayInspector final : public OverlayInspector {
 
  private:
   void stop_at(OverlayWalk& walk, const Translation& found);
+  /// Ends the walk where the tunnel breaks it; false where a trace shows nothing.
+  bool stop_in_tunnel(OverlayWalk& walk, TunnelFault fault, RnicId source, RnicId target);
 
   World* world_;
   const EndpointMap* endpoints_;

@@ -21,11 +21,7 @@ SimProbes::SimProbes(World& world,
                      const EndpointMap& endpoints,
                      ProbeEvaluation evaluation,
                      unsigned threads)
-    : world_(&world), endpoints_(&endpoints), evaluation_(evaluation), workers_(threads) {
-  for (std::uint32_t rnic = 0; rnic < world.fabric().rnic_count(); ++rnic) {
-    load_keys_.push_back(load_key(world, RnicId(rnic)));
-  }
-}
+    : world_(&world), endpoints_(&endpoints), evaluation_(evaluation), workers_(threads) {}
 
 void SimProbes::submit(std::span<const ProbeRequest> requests) {
   for (const ProbeRequest& request : requests) {
@@ -36,7 +32,9 @@ void SimProbes::submit(std::span<const ProbeRequest> requests) {
       quad_of_pair_.resize(request.pair.index() + 1);
     }
     QuadId& quad = quad_of_pair_[request.pair];
-    if (!quad.valid()) {
+    if (!bound(request.ends)) {
+      quad = QuadId();
+    } else if (!quad.valid()) {
       quad = world_->flows().find_or_add(source, target, world_->jobs());
     }
     // Filled in place: copying what has just been written field by field stalls the processor.
@@ -47,8 +45,9 @@ void SimProbes::submit(std::span<const ProbeRequest> requests) {
     visit.context.spec.source_port = request.source_port;
     visit.context.spec.bytes = request.payload_bytes;
     visit.context.spec.dscp = request.dscp;
-    visit.context.source_load = load_keys_[source];
-    visit.context.target_load = load_keys_[target];
+    visit.context.source_load = load_key(*world_, source);
+    visit.context.target_load = load_key(*world_, target);
+    visit.context.marked = world_->flows().marked(quad);
     visit.quad = quad;
     visit.row = static_cast<std::uint32_t>(rtts_.size());
     rtts_.resize(rtts_.size() + request.count, kLostRtt);
@@ -120,7 +119,7 @@ void SimProbes::chain_visits(Time limit) {
     Pending& visit = pending_[i];
     visit.follower = kNoVisit;
     visit.leads = true;
-    if (visit.next_send() >= limit) {
+    if (visit.next_send() >= limit || !visit.quad.valid()) {
       continue;
     }
     std::uint32_t& last = visit_of_quad_[visit.quad.index()];
@@ -131,19 +130,29 @@ void SimProbes::chain_visits(Time limit) {
     last = i;
   }
   for (const Pending& visit : pending_) {
-    visit_of_quad_[visit.quad.index()] = kNoVisit;
+    if (visit.quad.valid()) {
+      visit_of_quad_[visit.quad.index()] = kNoVisit;
+    }
   }
+}
+
+bool SimProbes::bound(const Pair& ends) const {
+  return endpoints_->bound(*world_, ends.source) && endpoints_->bound(*world_, ends.target);
 }
 
 void SimProbes::resolve(Pending& visit) {
   visit.context.path = resolve_path(*world_, visit.context.spec);
-  if (!world_->agent_running(world_->fabric().host_of(visit.context.spec.source))) {
+  if (!world_->agent_running(visit.context.spec.source) ||
+      !endpoints_->bound(*world_, visit.request.ends.source)) {
     visit.abandoned = true;
+  }
+  if (!endpoints_->bound(*world_, visit.request.ends.target)) {
+    visit.in_vain = true;
   }
 }
 
 void SimProbes::prefetch(std::size_t visit) const {
-  if (visit < pending_.size()) {
+  if (visit < pending_.size() && pending_[visit].quad.valid()) {
     constexpr std::size_t kCacheLine = 64;
     const auto* quad =
         reinterpret_cast<const char*>(&std::as_const(*world_).flows()[pending_[visit].quad]);
@@ -161,7 +170,7 @@ PhiloxCounter SimProbes::draw(const Pending& visit, Time sent) const {
 void SimProbes::evaluate_next(Pending& visit, const PhiloxCounter& bits) {
   const Time sent = visit.send_time(visit.next);
   std::uint32_t rtt = kLostRtt;
-  if (!visit.abandoned) {
+  if (!visit.abandoned && !visit.in_vain) {
     rtt = evaluate_probe(*world_, load_, visit.context, world_->flows()[visit.quad], sent, bits);
   }
   record(visit, sent, rtt);
@@ -178,6 +187,12 @@ void SimProbes::evaluate_visit(Pending& visit, Time limit) {
   // The draws of several probes do not wait for each other, so they are made together.
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only drawn rows are read.
   std::array<PhiloxCounter, kProbesAtOnce> bits;
+  if (visit.abandoned || visit.in_vain) [[unlikely]] {
+    while (visit.next_send() < limit) {
+      record(visit, visit.send_time(visit.next), kLostRtt);
+    }
+    return;
+  }
   const RngStream stream =
       probe_stream(*world_, visit.context.spec.source, visit.context.spec.target);
   FlowQuad& quad = world_->flows()[visit.quad];
@@ -197,9 +212,7 @@ void SimProbes::evaluate_visit(Pending& visit, Time limit) {
       }
       stretch.settle(quad);
       evaluate_next(visit, bits[i]);
-      if (!visit.abandoned) {
-        stretch = QuietStretch(*world_, load_, visit.context, quad, sent);
-      }
+      stretch = QuietStretch(*world_, load_, visit.context, quad, sent);
     }
   }
   stretch.settle(quad);

@@ -6,6 +6,8 @@
 // evaluated in two parts.  Visits that share a quad (both directions of a pair, or two periods) are
 // chained and evaluated together in time order; quads are independent, so any number of threads
 // gives the same records.
+// Tenants leave while visits wait: what is sent after that is lost if the target's lease is over,
+// and never sent if the source's is.  Such probes touch no quad, for the place may be another's.
 //
 // kEventPerProbe makes every probe an event of the engine instead.  It is the differential
 // reference: same records, bit for bit, and far slower.
@@ -51,6 +53,7 @@ class SimProbes final : public Probes, public WorldClock {
     std::uint8_t next = 0;
     bool leads = true;       ///< first of its chain
     bool abandoned = false;  ///< its agent died: nothing of it is ever reported
+    bool in_vain = false;    ///< its target is gone: `quad` may be another pair's
     Time done;               ///< all answers in, or timed out
 
     Time send_time(std::uint8_t probe) const { return request.start + probe * request.spacing; }
@@ -71,6 +74,7 @@ class SimProbes final : public Probes, public WorldClock {
   void prefetch(std::size_t visit) const;
   void resolve(Pending& visit);
   void chain_visits(Time limit);
+  bool bound(const Pair& ends) const;
   void probe_event(std::uint64_t argument);
   bool deliverable(const Pending& visit, Time now) const;
 
@@ -85,7 +89,6 @@ class SimProbes final : public Probes, public WorldClock {
   std::vector<std::uint32_t> kept_rtts_;
   std::vector<std::uint32_t> visit_of_quad_;  ///< scratch of chain_visits(): last visit of a quad
   IdVector<PairId, QuadId> quad_of_pair_;
-  IdVector<RnicId, LoadKey> load_keys_;
   Time evaluated_until_;
 };
 

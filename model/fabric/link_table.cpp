@@ -130,6 +130,20 @@ std::uint64_t LinkTable::fingerprint() const {
     print.add(std::bit_cast<std::uint64_t>(column.queue_mean_ns));
     print.add(std::bit_cast<std::uint64_t>(capacity_ratios_[link]));
     print.add(std::uint64_t{column.selective} << 1 | excluded_[link]);
+    print.add(std::uint64_t{down_count_[Fabric::cable_of(link)]} << 8 | one_way_down_[link]);
+  }
+  for (const Active& active : active_) {
+    const PacketFilter& packets = active.impairment.packets;
+    if (!active.alive || packets.all()) {
+      continue;  // The columns have what touches all packets.
+    }
+    print.add(std::uint64_t{active.link.index()});
+    print.add(std::bit_cast<std::uint64_t>(active.impairment.loss_ratio));
+    print.add(static_cast<std::uint64_t>(active.impairment.delay.count()));
+    print.add(static_cast<std::uint64_t>(active.impairment.queue_mean.count()));
+    print.add(std::uint64_t{packets.min_bytes} << 32 | packets.max_bytes);
+    print.add(std::bit_cast<std::uint64_t>(packets.flow_share));
+    print.add(std::uint64_t{packets.dscp.value_or(0xFF)});
   }
   return print.value();
 }

@@ -101,7 +101,7 @@ class LinkTable final {
                   const PacketView& packet,
                   LinkConditions& conditions) const;
 
-  /// Of everything that packets can see.
+  /// Of everything that packets can see, and of how often each port was taken down.
   std::uint64_t fingerprint() const;
 
  private:

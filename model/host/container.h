@@ -2,8 +2,10 @@
 //
 //   Scheduled -> Pulling -> Starting -> Ready -> Stopping -> Gone
 //
-// Containers of one task change state minutes apart.  A container binds every RNIC of its host (one
-// virtual function each) and runs one agent that probes from all of them.
+// Containers of one task change state minutes apart.  A container binds RNICs of its host (one
+// virtual function each) and runs one agent that probes from all of them.  Containers of a
+// scenario's jobs, which are described here, bind every RNIC of their host; those of the cloud
+// (cloud.h) may bind fewer.
 #pragma once
 
 #include "model/fabric/fabric.h"
@@ -21,6 +23,7 @@ enum class ContainerState : std::uint8_t {
   kReady,
   kStopping,
   kGone,
+  kCrashed,  ///< unannounced; the platform has not noticed yet
 };
 
 struct Container {

@@ -14,7 +14,7 @@ void edit_datapath(Megaflow& flow, const FlowClocks& clocks, DatapathEdit edit, 
       break;
     case DatapathEdit::kDelete:
       if (present) {
-        remove_flow(flow);
+        delete_flow(flow);
         flow.edit = FlowEdit::kDeleted;
       }
       break;
@@ -30,7 +30,8 @@ void edit_datapath(Megaflow& flow, const FlowClocks& clocks, DatapathEdit edit, 
 
 void purge(Megaflow& flow, const FlowClocks& clocks, Time now) {
   settle(flow, clocks, now);
-  remove_flow(flow);
+  delete_flow(flow);
+  flow.edit = FlowEdit::kNone;
 }
 
 Translation edited_translation(const Megaflow& flow,
@@ -38,7 +39,7 @@ Translation edited_translation(const Megaflow& flow,
                                Time rules_changed) {
   const bool drops =
       flow.shadowed || (flow.edit == FlowEdit::kAltered && rules_changed <= flow.installed);
-  return drops ? Translation{RuleState::kDropping, cached.rule} : cached;
+  return drops ? Translation{RuleState::kDropping, cached.rule, TunnelFault::kNone} : cached;
 }
 
 }  // namespace bonescan

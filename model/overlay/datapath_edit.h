@@ -7,6 +7,7 @@
 //             the flow, since then the entry is written anew.
 //   deleted   the entry is in no table, but Open vSwitch believes that it is.  Every packet is an
 //             upcall, is forwarded and counted, and puts nothing there.  Ends with a purge only.
+//             (In 3.1 its ukey lives on; here FlowEdit::kDeleted stands for that.)
 //   shadowed  a foreign rule drops the packets before the entry.  Nobody counts them, so the entry
 //             becomes idle and goes; a purge or an upcall changes nothing.  Ends with the rule.
 //

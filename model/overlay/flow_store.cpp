@@ -1,10 +1,12 @@
 #include "model/overlay/flow_store.h"
 
+#include "model/overlay/eswitch.h"
+
 #include <algorithm>
 
 namespace bonescan {
 
-QuadId FlowStore::find_or_add(RnicId a, RnicId b, const std::vector<Job>& jobs) {
+QuadId FlowStore::find_or_add(RnicId a, RnicId b, const JobTable& jobs) {
   const RnicId low = std::min(a, b);
   const RnicId high = std::max(a, b);
   if (by_rnic_.size() <= high.index()) {
@@ -18,19 +20,62 @@ QuadId FlowStore::find_or_add(RnicId a, RnicId b, const std::vector<Job>& jobs) 
   }
   FlowQuad quad;
   quad.ends = {low, high};
-  for (std::uint32_t j = 0; j < jobs.size(); ++j) {
-    const TrafficKind traffic = jobs[j].traffic(low, high);
+  const JobPlace& here = jobs.place(low);
+  if (here.job.valid() && here.job == jobs.place(high).job) {
+    const TrafficKind traffic = jobs[here.job.index()].traffic(low, high);
     if (traffic != TrafficKind::kNone) {
       quad.traffic = traffic;
-      quad.job = JobId(j);
-      quad.stage = jobs[j].coordinate(low)->pipeline;
+      quad.job = here.job;
+      quad.stage = here.stage;
     }
   }
-  const QuadId id = quads_.push_back(quad);
+  if (eswitch_ != nullptr) {
+    eswitch_->admit(quad);
+  }
+  const QuadId id = take_place(quad);
+  if (has_marked_) {
+    MarkedFlows& marked = *marked_[id];
+    marked = {};
+    for (Megaflow& flow : marked) {
+      flow.offloadable = eswitch_ == nullptr || eswitch_->offloads();
+    }
+  }
   peers.insert(place, {high, id});
   by_rnic_[low.index()].push_back(id);
   by_rnic_[high.index()].push_back(id);
   return id;
+}
+
+QuadId FlowStore::take_place(const FlowQuad& quad) {
+  if (!free_.empty()) {
+    const QuadId id = free_.back();
+    free_.pop_back();
+    quads_[id] = quad;
+    return id;
+  }
+  if (has_marked_) {
+    marked_.push_back(std::make_unique<MarkedFlows>());
+  }
+  return quads_.push_back(quad);
+}
+
+void FlowStore::forget_peer(RnicId low, RnicId high) {
+  std::vector<Peer>& peers = peers_[low.index()];
+  peers.erase(std::lower_bound(peers.begin(), peers.end(), high, &FlowStore::before));
+}
+
+void FlowStore::release(RnicId rnic) {
+  if (rnic.index() >= by_rnic_.size()) {
+    return;
+  }
+  for (const QuadId id : by_rnic_[rnic.index()]) {
+    const std::array<RnicId, 2> ends = quads_[id].ends;
+    forget_peer(ends[0], ends[1]);
+    std::erase(by_rnic_[(ends[0] == rnic ? ends[1] : ends[0]).index()], id);
+    quads_[id] = FlowQuad{};
+    free_.push_back(id);
+  }
+  by_rnic_[rnic.index()] = {};
 }
 
 std::optional<QuadId> FlowStore::find(RnicId a, RnicId b) const {

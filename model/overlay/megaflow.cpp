@@ -7,7 +7,7 @@ namespace {
 
 void set_used(Megaflow& flow, const FlowClocks& clocks, Time used) {
   flow.used = used;
-  flow.idle_due = clocks.sweeps.after(used + clocks.options.max_idle);
+  flow.idle_due = clocks.sweeps.after(used + clocks.max_idle());
 }
 
 void set_unreported(Megaflow& flow, const FlowClocks& clocks, Time at) {
@@ -17,6 +17,7 @@ void set_unreported(Megaflow& flow, const FlowClocks& clocks, Time at) {
 
 void remove(Megaflow& flow) {
   flow.place = FlowPlace::kAbsent;
+  evict(flow.ukey);
   flow.unreported = kNever;
   flow.refresh_due = kNever;
   flow.idle_due = kNever;
@@ -43,7 +44,8 @@ void age_out(Megaflow& flow, const FlowClocks& clocks) {
 }
 
 void install(Megaflow& flow, const FlowClocks& clocks, Time now) {
-  flow.place = FlowPlace::kOffloaded;
+  install(flow.ukey);
+  flow.place = flow.offloadable ? FlowPlace::kOffloaded : FlowPlace::kSoftware;
   flow.installed = now;
   flow.last_hit = now;
   set_used(flow, clocks, now);
@@ -68,9 +70,12 @@ void settle(Megaflow& flow, const FlowClocks& clocks, Time now) {
   }
 }
 
-void rearm(Megaflow& flow, const FlowClocks& clocks) {
+void rearm(Megaflow& flow, const FlowClocks& clocks, Time not_before) {
   if (flow.place != FlowPlace::kAbsent) {
     set_used(flow, clocks, flow.used);
+    if (flow.idle_due < not_before) {
+      flow.idle_due = clocks.sweeps.at_or_after(not_before);
+    }
     set_unreported(flow, clocks, flow.unreported);
   }
 }
@@ -83,7 +88,7 @@ FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now) {
   }
   switch (found) {
     case FlowPlace::kAbsent:
-      if (flow.edit != FlowEdit::kDeleted) {
+      if (clocks.pressure.installs && flow.edit != FlowEdit::kDeleted) {
         install(flow, clocks, now);
       }
       break;
@@ -107,7 +112,7 @@ void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time 
     return;
   }
   // Rarer refreshes than that leave it to the sweeps to find the flow in use.
-  const bool refreshes_keep_it = clocks.refreshes.period() <= clocks.options.max_idle;
+  const bool refreshes_keep_it = clocks.refreshes.period() <= clocks.max_idle();
   // Each turn ends the run, or moves past one refresh or one ageing near a gap of a clock.
   while (flow.place == FlowPlace::kOffloaded) {
     if (flow.unreported != kNever && to < flow.refresh_due && to < flow.idle_due) {
@@ -141,16 +146,14 @@ void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time 
     const Time aged = flow.idle_due;
     flow.last_hit = aged;
     age_out(flow, clocks);
-    if (flow.place == FlowPlace::kAbsent) {
+    if (flow.place == FlowPlace::kAbsent && clocks.pressure.installs) {
       install(flow, clocks, aged);
     }
   }
-  set_used(flow, clocks, to);
+  if (flow.place != FlowPlace::kAbsent) {
+    set_used(flow, clocks, to);
+  }
   flow.last_hit = to;
-}
-
-void remove_flow(Megaflow& flow) {
-  remove(flow);
 }
 
 void report_hits(Megaflow& flow, const FlowClocks& clocks) {
@@ -160,12 +163,35 @@ void report_hits(Megaflow& flow, const FlowClocks& clocks) {
   }
 }
 
-void lose_offload(Megaflow& flow, const FlowClocks& clocks, Time now) {
+void yield_offload(Megaflow& flow, const FlowClocks& clocks, Time now) {
   settle(flow, clocks, now);
   if (flow.place == FlowPlace::kOffloaded) {
     flow.place = FlowPlace::kSoftware;
     set_unreported(flow, clocks, kNever);
     set_used(flow, clocks, now);
+  }
+}
+
+void regain_offload(Megaflow& flow, const FlowClocks& clocks, Time now) {
+  settle(flow, clocks, now);
+  if (flow.place == FlowPlace::kSoftware) {
+    flow.place = FlowPlace::kOffloaded;
+    flow.offloadable = true;
+    set_unreported(flow, clocks, kNever);
+  }
+}
+
+void delete_flow(Megaflow& flow) {
+  if (flow.place != FlowPlace::kAbsent) {
+    remove(flow);
+  }
+}
+
+void lose_offload(Megaflow& flow, const FlowClocks& clocks, Time now) {
+  settle(flow, clocks, now);
+  if (flow.place == FlowPlace::kOffloaded) {
+    yield_offload(flow, clocks, now);
+    lose_track(flow.ukey);
   }
 }
 

@@ -17,12 +17,15 @@
 //
 // "Counters say" is the point: an offloaded flow is hit in hardware, and OVS learns of it only at
 // the RNIC's next counter refresh.  If refreshes stop, an active flow looks idle (Figure 18).
-// Invariants: 1. time never goes back; 2. offloaded implies present in the datapath.
+// Invariants: 1. time never goes back; 2. offloaded implies present in the datapath; 3. the ukey is
+// installed exactly while the flow is not absent, and only moves forward (ukey.h).
 // A naive state machine that ticks through every sweep and refresh is its differential reference.
 #pragma once
 
 #include "model/overlay/overlay_options.h"
 #include "model/overlay/periodic_clock.h"
+#include "model/overlay/revalidator.h"
+#include "model/overlay/ukey.h"
 #include "sim/base/units.h"
 
 #include <algorithm>
@@ -48,6 +51,11 @@ struct FlowClocks {
   const PeriodicClock& sweeps;     ///< revalidator of the host
   const PeriodicClock& refreshes;  ///< flow counters of the RNIC
   const OverlayOptions& options;
+  HostPressure pressure{};
+
+  Duration max_idle() const {
+    return pressure.max_idle > Duration::zero() ? pressure.max_idle : options.max_idle;
+  }
 };
 
 struct Megaflow {
@@ -61,15 +69,21 @@ struct Megaflow {
   Time idle_due = kNever;     ///< the sweep that will find the flow idle
   std::uint32_t hits = 0;
   FlowPlace place = FlowPlace::kAbsent;
-  FlowEdit edit = FlowEdit::kNone;
-  bool shadowed = false;  ///< a foreign rule takes the packets before the entry
+  Ukey ukey;
+  /// The eswitch takes the flow when it is installed; else it stays in software (eswitch.h).
+  bool offloadable : 1 = true;
+  bool shadowed : 1 = false;  ///< a foreign rule takes the packets before the entry
+  FlowEdit edit : 2 = FlowEdit::kNone;
 };
+
+static_assert(sizeof(Megaflow) == 56, "there are four for every pair that is probed");
 
 /// Carries the state forward to `now`, no packet in between.
 void settle(Megaflow& flow, const FlowClocks& clocks, Time now);
 
-/// Computes the cached moments anew; call after settle() when a clock was stopped or resumed.
-void rearm(Megaflow& flow, const FlowClocks& clocks);
+/// Computes the cached moments anew; call after settle() when a clock or the pressure changed.
+/// @param not_before  sweeps before it have been
+void rearm(Megaflow& flow, const FlowClocks& clocks, Time not_before = Time::min());
 
 /// What hit() does when something happened since the last packet.
 FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now);
@@ -100,13 +114,19 @@ inline FlowPlace hit(Megaflow& flow, const FlowClocks& clocks, Time now) {
 /// Packets without a pause in [from, to].  REQUIRES: settled to at most `from`.
 void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time to);
 
-/// The flow goes from every table.
-void remove_flow(Megaflow& flow);
-
 /// Open vSwitch learns of all hits so far, as if a refresh had come right after the last.
 void report_hits(Megaflow& flow, const FlowClocks& clocks);
 
-/// The eswitch entry is lost at `now`; the software megaflow stays.
+/// The eswitch entry is lost at `now`, behind Open vSwitch's back; the software megaflow stays.
 void lose_offload(Megaflow& flow, const FlowClocks& clocks, Time now);
+
+/// Open vSwitch takes the entry away, to give it to another flow.
+void yield_offload(Megaflow& flow, const FlowClocks& clocks, Time now);
+
+/// Open vSwitch puts a software flow into the eswitch.
+void regain_offload(Megaflow& flow, const FlowClocks& clocks, Time now);
+
+/// A revalidator deletes it.  REQUIRES: settled.
+void delete_flow(Megaflow& flow);
 
 }  // namespace bonescan

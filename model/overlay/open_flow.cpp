@@ -1,6 +1,7 @@
 #include "model/overlay/open_flow.h"
 
 #include "sim/base/check.h"
+#include "sim/base/fingerprint.h"
 
 #include <fmt/format.h>
 
@@ -75,25 +76,37 @@ Time OpenFlow::last_change(const RuleKey& rule, Time by) const {
   return last;
 }
 
+std::uint64_t OpenFlow::fingerprint() const {
+  Fingerprint print;
+  for (const auto& [rule, versions] : versions_) {
+    if (versions.back().state != RuleState::kPresent) {
+      print.add(std::uint64_t{rule.host.index()} << 32 | rule.endpoint.index());
+      print.add(static_cast<std::uint64_t>(rule.table) << 8 |
+                static_cast<std::uint64_t>(versions.back().state));
+    }
+  }
+  return print.value();
+}
+
 std::string OpenFlow::bridge_name(HostId host) const {
   return fabric_->host_name(host) + "/br-int";
 }
 
 std::string OpenFlow::rule_name(const RuleKey& rule, std::uint32_t vni) const {
+  return rule_name(rule, vni, overlay_address(*fabric_, rule.endpoint));
+}
+
+std::string OpenFlow::rule_name(const RuleKey& rule,
+                                std::uint32_t vni,
+                                const std::string& address) const {
   switch (rule.table) {
     case RuleTable::kClassify:
       return fmt::format(
           "{} table=0 in_port=vf-{}", bridge_name(rule.host), fabric_->rail_of(rule.endpoint));
     case RuleTable::kEncap:
-      return fmt::format("{} table=10 vni={},dst={}",
-                         bridge_name(rule.host),
-                         vni,
-                         overlay_address(*fabric_, rule.endpoint));
+      return fmt::format("{} table=10 vni={},dst={}", bridge_name(rule.host), vni, address);
     case RuleTable::kDeliver:
-      return fmt::format("{} table=20 vni={},dst={}",
-                         bridge_name(rule.host),
-                         vni,
-                         overlay_address(*fabric_, rule.endpoint));
+      return fmt::format("{} table=20 vni={},dst={}", bridge_name(rule.host), vni, address);
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "model/fabric/fabric.h"
+#include "model/overlay/tunnel_state.h"
 #include "sim/base/units.h"
 
 #include <compare>
@@ -47,8 +48,9 @@ enum class RuleState : std::uint8_t {
 struct Translation {
   RuleState state = RuleState::kPresent;  ///< of the first rule that is not present, else kPresent
   RuleKey rule;                           ///< that rule
+  TunnelFault tunnel = TunnelFault::kNone;  ///< of an encap whose rules are all present
 
-  bool forwards() const { return state == RuleState::kPresent; }
+  bool forwards() const { return state == RuleState::kPresent && tunnel == TunnelFault::kNone; }
 };
 
 class OpenFlow final {
@@ -77,11 +79,17 @@ class OpenFlow final {
   /// False if nothing on this host was ever changed: everything forwards.
   bool changed(HostId host) const { return changed_[host] != 0; }
 
+  /// Of the rules that are not present as they should be, by their newest version.
+  std::uint64_t fingerprint() const;
+
   /// "host-1.02/br-int".
   std::string bridge_name(HostId host) const;
 
   /// "host-1.02/br-int table=20 vni=100,dst=10.1.2.4" as an operator would name it.
   std::string rule_name(const RuleKey& rule, std::uint32_t vni) const;
+
+  /// The same where the tenant gives its endpoints other addresses.
+  std::string rule_name(const RuleKey& rule, std::uint32_t vni, const std::string& address) const;
 
  private:
   struct Version {

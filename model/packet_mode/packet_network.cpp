@@ -34,9 +34,9 @@ PacketNetwork::PacketNetwork(World& world, const PacketModeOptions& options)
   const LatencyModelOptions& latency = world.latency().options();
   for (std::uint32_t l = 0; l < fabric.link_count(); ++l) {
     Port& port = ports_[LinkId(l)];
-    port.rate = fabric.options().link_rate;
-    port.propagation =
-        fabric.is_access(Fabric::cable_of(LinkId(l))) ? latency.access_link : latency.fabric_link;
+    const CableId cable = Fabric::cable_of(LinkId(l));
+    port.rate = fabric.rate(cable);
+    port.propagation = fabric.is_access(cable) ? latency.access_link : latency.fabric_link;
   }
 }
 
@@ -46,9 +46,14 @@ std::uint8_t PacketNetwork::add_receiver(PacketReceiver receiver) {
   return static_cast<std::uint8_t>(receivers_.size() - 1);
 }
 
+Duration PacketNetwork::serialization(LinkId link, std::uint32_t bytes) const {
+  const Duration whole = serialization_time(Bytes(bytes), ports_[link].rate);
+  const double left = world_->links().capacity_ratio(link);
+  return left == 1.0 ? whole : from_seconds(seconds(whole) / left);
+}
+
 Duration PacketNetwork::link_time(LinkId link, std::uint32_t bytes) const {
-  const Port& port = ports_[link];
-  return serialization_time(Bytes(bytes), port.rate) + port.propagation;
+  return serialization(link, bytes) + ports_[link].propagation;
 }
 
 PacketNetwork::PacketIndex PacketNetwork::take_slot(const Packet& packet) {
@@ -70,8 +75,12 @@ void PacketNetwork::release(PacketIndex index) {
 }
 
 void PacketNetwork::send(const Packet& packet) {
-  BONESCAN_DCHECK(packet.hop == 0 && packet.path.count > 0 && packet.wire_bytes > 0);
+  BONESCAN_DCHECK(packet.hop == 0 && packet.wire_bytes > 0);
   ++totals_.injected;
+  if (packet.path.count == 0) {
+    ++totals_.dropped_no_way;
+    return;
+  }
   enqueue(take_slot(packet));
 }
 
@@ -187,7 +196,7 @@ void PacketNetwork::transmit(LinkId link, PacketIndex index) {
   if (packet.hop == 0 && tap_.sent != nullptr) {
     tap_.sent(tap_.subject, now, packet);
   }
-  port.free_at = now + serialization_time(Bytes(packet.wire_bytes), port.rate);
+  port.free_at = now + serialization(link, packet.wire_bytes);
   ++port.counters.packets;
   port.counters.bytes += packet.wire_bytes;
   leave_ingress(packet);

@@ -48,6 +48,7 @@ struct PacketTotals {
   std::uint64_t dropped_tail = 0;      ///< queue full
   std::uint64_t dropped_headroom = 0;  ///< lossless, and the headroom was too small
   std::uint64_t dropped_wire = 0;      ///< by the link: loss, port down
+  std::uint64_t dropped_no_way = 0;    ///< its path is empty: the fabric has no way by design
   std::uint64_t marked = 0;            ///< congestion experienced
 };
 
@@ -88,7 +89,8 @@ class PacketNetwork final {
 
   void set_tap(PacketTap tap) { tap_ = tap; }
 
-  /// Sends now.  REQUIRES: path, wire_bytes and receiver are set; hop is 0.
+  /// Sends now; an empty path is a drop.  REQUIRES: path, wire_bytes and receiver are set; hop is
+  /// 0.
   void send(const Packet& packet);
 
   /// One link's serialization and propagation of an idle network.
@@ -124,6 +126,7 @@ class PacketNetwork final {
     LinkCounters counters;
   };
 
+  Duration serialization(LinkId link, std::uint32_t bytes) const;
   PacketIndex take_slot(const Packet& packet);
   void release(PacketIndex index);
   void enqueue(PacketIndex index);

@@ -5,6 +5,7 @@
 #include "sim/base/rng_stream.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace bonescan {
 namespace {
@@ -22,11 +23,7 @@ Job::Job(const JobOptions& options,
          std::vector<HostId> free_hosts,
          JobId id,
          std::uint64_t seed)
-    : options_(options),
-      fabric_(&fabric),
-      id_(id),
-      seed_(seed),
-      position_(fabric.host_count(), -1) {
+    : options_(options), fabric_(&fabric), steps_(seed, Purpose::kTrainingStep, id.index()) {
   const std::uint32_t rails = fabric.options().rails;
   BONESCAN_CHECK(options.tp * options.pp * options.dp == options.gpus);
   BONESCAN_CHECK(options.gpus % rails == 0);
@@ -38,18 +35,46 @@ Job::Job(const JobOptions& options,
   }
   free_hosts.resize(wanted);
   hosts_ = std::move(free_hosts);
-  for (std::size_t p = 0; p < hosts_.size(); ++p) {
-    position_[hosts_[p]] = static_cast<std::int32_t>(p);
+  for (const HostId host : hosts_) {
+    for (std::uint32_t rail = 0; rail < rails; ++rail) {
+      rnics_.push_back(fabric.rnic(host, rail));
+    }
+  }
+  rank_rnics();
+}
+
+Job::Job(const JobOptions& options,
+         const Fabric& fabric,
+         std::vector<RnicId> rnics,
+         const RngStream& steps)
+    : options_(options), fabric_(&fabric), steps_(steps), rnics_(std::move(rnics)) {
+  BONESCAN_CHECK(options.tp * options.pp * options.dp == options.gpus);
+  BONESCAN_CHECK(options.gpus == rnics_.size());
+  rank_rnics();
+  for (const auto& [rnic, rank] : ranks_) {
+    const HostId host = fabric.host_of(rnic);
+    if (hosts_.empty() || hosts_.back() != host) {
+      hosts_.push_back(host);
+    }
   }
 }
 
+void Job::rank_rnics() {
+  for (std::uint32_t rank = 0; rank < rnics_.size(); ++rank) {
+    ranks_.emplace_back(rnics_[rank], rank);
+  }
+  std::sort(ranks_.begin(), ranks_.end());
+}
+
 std::optional<RankCoordinate> Job::coordinate(RnicId rnic) const {
-  const std::int32_t position = position_[fabric_->host_of(rnic)];
-  if (position < 0) {
+  const auto found =
+      std::lower_bound(ranks_.begin(), ranks_.end(), rnic, [](const auto& entry, RnicId wanted) {
+        return entry.first < wanted;
+      });
+  if (found == ranks_.end() || found->first != rnic) {
     return std::nullopt;
   }
-  const std::uint32_t rank =
-      static_cast<std::uint32_t>(position) * fabric_->options().rails + fabric_->rail_of(rnic);
+  const std::uint32_t rank = found->second;
   return RankCoordinate{.tensor = rank % options_.tp,
                         .data = rank / options_.tp % options_.dp,
                         .pipeline = rank / (options_.tp * options_.dp)};
@@ -75,10 +100,9 @@ TrafficKind Job::traffic(RnicId a, RnicId b) const {
 
 TimeSpan Job::burst(std::uint32_t stage, std::int64_t step) const {
   const double period_ns = static_cast<double>(options_.step_time.count());
-  const RngStream stream(seed_, Purpose::kTrainingStep, id_.index());
   // Clamped so that bursts stay in order.
   const double jitter = std::clamp(
-      normal_quantile(stream.open01_at(static_cast<std::uint64_t>(step))) * options_.step_jitter,
+      normal_quantile(steps_.open01_at(static_cast<std::uint64_t>(step))) * options_.step_jitter,
       -0.25,
       0.25);
   const Time from = running_since_ + step * options_.step_time + stage * options_.stage_offset +
@@ -98,10 +122,11 @@ TimeSpan Job::burst_ending_after(std::uint32_t stage, Time t) const {
 }
 
 double Job::bytes_sent(std::uint32_t stage, Time from, Time to) const {
-  if (to <= running_since_) {
+  const Time start = std::max(from, running_since_);
+  to = std::min(to, running_until_);
+  if (to <= start) {
     return 0.0;
   }
-  const Time start = std::max(from, running_since_);
   double bytes = options_.pp > 1 ? seconds(to - start) * kPipelineBytesPerSecond : 0.0;
   if (options_.dp < 2) {
     return bytes;

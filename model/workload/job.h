@@ -7,15 +7,20 @@
 //   - neighbours in the ring that sums a stage's gradients: one burst per step.
 // Step n of stage s bursts at start + n * step_time + s * stage_offset + jitter(n), jitter not
 // cumulative, so any burst is found by arithmetic.  Volumes: PP is about a thousandth of DP.
-// Invariants: 1. nothing is sent before every container is ready; 2. activity is symmetric.
+// A job given by a scenario takes whole hosts; a task of the cloud is a job over the RNICs of its
+// containers, of which a host may have fewer than it has rails.
+// Invariants: 1. nothing is sent before every container is ready, nor after the job has stopped;
+// 2. activity is symmetric.
 #pragma once
 
 #include "model/fabric/fabric.h"
 #include "model/workload/job_options.h"
+#include "sim/base/rng_stream.h"
 #include "sim/base/units.h"
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace bonescan {
@@ -50,11 +55,23 @@ class Job final {
       JobId id,
       std::uint64_t seed);
 
+  /// Over these RNICs, in the order of ranks; `steps` draws the jitter of its steps.
+  /// REQUIRES: tp * pp * dp == gpus == rnics.size(); no RNIC twice.
+  Job(const JobOptions& options,
+      const Fabric& fabric,
+      std::vector<RnicId> rnics,
+      const RngStream& steps);
+
   const JobOptions& options() const { return options_; }
 
-  /// Hosts by position; position p holds ranks [p * rails, (p + 1) * rails).
+  /// Hosts by position, each once; with whole hosts position p holds ranks
+  /// [p * rails, (p + 1) * rails).
   const std::vector<HostId>& hosts() const { return hosts_; }
 
+  /// By rank.
+  const std::vector<RnicId>& rnics() const { return rnics_; }
+
+  /// Complexity: logarithmic in the RNICs of the job.
   std::optional<RankCoordinate> coordinate(RnicId rnic) const;
 
   TrafficKind traffic(RnicId a, RnicId b) const;
@@ -63,6 +80,11 @@ class Job final {
   void set_running_since(Time t) { running_since_ = t; }
 
   Time running_since() const { return running_since_; }
+
+  /// The job sends nothing from then on.
+  void set_running_until(Time t) { running_until_ = t; }
+
+  Time running_until() const { return running_until_; }
 
   /// Gradient burst of `stage` that is the first to end after `t`.
   TimeSpan burst_ending_after(std::uint32_t stage, Time t) const;
@@ -73,14 +95,16 @@ class Job final {
 
  private:
   TimeSpan burst(std::uint32_t stage, std::int64_t step) const;
+  void rank_rnics();
 
   JobOptions options_;
   const Fabric* fabric_;
-  JobId id_;
-  std::uint64_t seed_;
+  RngStream steps_;
   std::vector<HostId> hosts_;
-  IdVector<HostId, std::int32_t> position_;  ///< -1: not of this job
+  std::vector<RnicId> rnics_;                            ///< by rank
+  std::vector<std::pair<RnicId, std::uint32_t>> ranks_;  ///< sorted by RNIC
   Time running_since_ = Time::max();
+  Time running_until_ = Time::max();
 };
 
 }  // namespace bonescan

@@ -40,6 +40,13 @@ void add_probing(DetectionTable& table) {
                  {microseconds(100), minutes(1)},
                  probing(&ProbingOptions::timeout),
                  "A probe without an answer for this long is lost.");
+  table.duration(
+      "probing.lateness",
+      {nanoseconds(0), minutes(1)},
+      probing(&ProbingOptions::lateness),
+      "A report of a visit may come so long after the visit was complete: windows close "
+      "that much later, later ones are counted and dropped, and a report that is missing "
+      "says nothing.");
   table.size("probing.payload",
              {Bytes(0), Bytes(9000)},
              probing(&ProbingOptions::payload_bytes),
@@ -198,6 +205,21 @@ void check_detection(const PipelineOptions& pipeline, const YamlNode& root) {
                        format_duration(pipeline.probing.visit),
                        format_duration(pipeline.window.length)),
            "shorten probing.visit or lengthen detection.window.length"});
+  }
+  // A window settles while the next one fills.
+  if (pipeline.probing.lateness + pipeline.probing.timeout + pipeline.probing.visit >
+          pipeline.window.length &&
+      pipeline.probing.lateness > Duration::zero()) {
+    const std::string path = given_or(root, "probing.lateness", "detection.window.length");
+    raise(locate(root, path),
+          path,
+          {"lateness, timeout and visit period within one window",
+           fmt::format("{} + {} + {} and windows of {}",
+                       format_duration(pipeline.probing.lateness),
+                       format_duration(pipeline.probing.timeout),
+                       format_duration(pipeline.probing.visit),
+                       format_duration(pipeline.window.length)),
+           "lower probing.lateness or lengthen detection.window.length"});
   }
 }
 

@@ -78,8 +78,35 @@ void add_where(KeyTable<EffectDraft>& table) {
                rule_roles(),
                spec(&EffectSpec::rule),
                "rule.*: the rule from the local virtual function, into the tunnel, or out of it.");
-  table.component("to", field(&EffectDraft::to), "rule.*: the remote RNIC of an encap rule.")
-      .otherwise("required for encap");
+  table
+      .component("to",
+                 field(&EffectDraft::to),
+                 "rule.*: the remote RNIC of an encap rule. tunnel.*: the RNIC at the other end.")
+      .otherwise("required for encap, tunnel.neighbour and tunnel.route");
+  table.choice<NeighbourState>(
+      "neighbour",
+      {{"missing", NeighbourState::kMissing}, {"stale", NeighbourState::kStale}},
+      spec(&EffectSpec::neighbour),
+      "tunnel.neighbour: unresolved, or resolved to a MAC that is no longer there.");
+  table
+      .count("entries",
+             {1, 10'000'000},
+             spec(&EffectSpec::entries),
+             "eswitch.capacity: the entries that are left.")
+      .otherwise("required for eswitch.capacity");
+  table
+      .count("flows",
+             {1, 10'000'000},
+             spec(&EffectSpec::flows),
+             "ovs.flow_limit: the limit. Above it flows idle for 100 ms go and new ones are not "
+             "installed, above twice of it all go.")
+      .otherwise("required for ovs.flow_limit");
+  table
+      .size("mtu",
+            {Bytes(68), Bytes(65'535)},
+            spec(&EffectSpec::mtu),
+            "tunnel.mtu: the largest outer IP packet. A UDP probe needs its payload and 102 bytes.")
+      .otherwise("required for tunnel.mtu");
   table.choice<RuleAlteration>("alteration",
                                {{"loop", RuleAlteration::kLoop}, {"drop", RuleAlteration::kDrop}},
                                spec(&EffectSpec::alteration),
@@ -100,7 +127,8 @@ void add_where(KeyTable<EffectDraft>& table) {
   table.ratio("flow_share",
               kShare,
               packets(&PacketSelector::flow_share),
-              "link.*: only this share of the five-tuples, chosen by hash.");
+              "link.*: only this share of the five-tuples, chosen by hash. rule.priority: of the "
+              "RNIC's flows.");
 }
 
 KeyTable<EffectDraft> effect_table() {

@@ -198,6 +198,9 @@ class FaultResolver final {
     if (effect.kind == EffectKind::kRuleRemove || effect.kind == EffectKind::kRuleAlter) {
       effect.peer = peer(effect.rule, effect.on.rnic(), draft.to, path + ".to");
     }
+    if (effect.kind == EffectKind::kTunnelNeighbour || effect.kind == EffectKind::kTunnelRoute) {
+      effect.peer = peer(RuleRole::kEncap, effect.on.rnic(), draft.to, path + ".to");
+    }
     if (effect.packets.min_bytes > effect.packets.max_bytes) {
       complain(path + ".min_packet",
                {"no more than max_packet", found(path + ".min_packet"), "swap the two"});

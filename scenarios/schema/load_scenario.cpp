@@ -2,6 +2,7 @@
 
 #include "model/fabric/fabric_graph.h"
 #include "model/fabric/wiring_fit.h"
+#include "scenarios/schema/cloud_keys.h"
 #include "scenarios/schema/config_file.h"
 #include "scenarios/schema/detection_keys.h"
 #include "scenarios/schema/fault_resolver.h"
@@ -152,7 +153,8 @@ Scenario parse_scenario(std::string_view text,
     apply_setting(root, setting);
   }
   const bool has_topology = include_topology(root, file);
-  const bool included = include_confounders(root, file) || has_topology;
+  const bool has_trace = include_cloud_trace(root, file);
+  const bool included = include_confounders(root, file) || has_topology || has_trace;
   ScenarioDraft draft;
   apply_preset(draft, root);
   scenario_table().read(root, "", draft);

@@ -7,7 +7,10 @@
 #include "detectors/pipeline/pipeline_options.h"
 #include "faults/confounder_options.h"
 #include "faults/fault_spec.h"
+#include "model/backend_sim/telemetry_channel_options.h"
 #include "model/fabric/fabric.h"
+#include "model/host/cloud_options.h"
+#include "model/host/host_clock.h"
 #include "model/latency/latency_model_options.h"
 #include "model/overlay/overlay_options.h"
 #include "model/workload/job_options.h"
@@ -27,8 +30,11 @@ struct Scenario {
   OverlayOptions overlay;
   LatencyModelOptions latency;
   std::vector<JobOptions> jobs;
+  CloudOptions cloud;
   PipelineOptions pipeline;  ///< keys `probing` and `detection`
   ConfounderOptions confounders;
+  TelemetryChannelOptions telemetry;  ///< keys `confounders.telemetry`
+  HostClockOptions clocks;
   std::vector<FaultSpec> faults;
   std::string hash;  ///< fingerprint of the file's bytes after --set, 16 hexadecimal digits
   std::string text;  ///< those bytes

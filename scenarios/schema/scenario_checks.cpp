@@ -1,5 +1,6 @@
 #include "scenarios/schema/scenario_checks.h"
 
+#include "scenarios/schema/cloud_keys.h"
 #include "scenarios/schema/detection_keys.h"
 #include "scenarios/schema/quantity.h"
 #include "scenarios/schema/yaml_edit.h"
@@ -18,6 +19,7 @@ class ScenarioChecker final {
 
   void check() {
     check_fabric();
+    check_overlay();
     for (std::size_t i = 0; i < scenario_.jobs.size(); ++i) {
       const std::string path = fmt::format("jobs[{}]", i);
       check_name(scenario_.jobs[i].name, path);
@@ -25,6 +27,7 @@ class ScenarioChecker final {
       check_room(scenario_.jobs[i], path);
       check_start(scenario_.jobs[i], path);
     }
+    check_cloud(scenario_, root_);
     check_detection(scenario_.pipeline, root_);
   }
 
@@ -58,6 +61,23 @@ class ScenarioChecker final {
                {"same-rail in a rail-only fabric",
                 "full-mesh",
                 "no cable connects two rails: pairs across rails are unreachable by design"});
+    }
+  }
+
+  void check_overlay() const {
+    const OverlayOptions& overlay = scenario_.overlay;
+    const std::string delay = "overlay.ovs.offloaded_stats_delay";
+    if (is_given(delay) && !knows_stats_delay(overlay.version)) {
+      complain(delay,
+               {"a setting that this version of Open vSwitch has",
+                "offloaded_stats_delay, which came later",
+                "delete this key, or set overlay.ovs.version to \"3.3\""});
+    }
+    if (overlay.eswitch.rebalance && overlay.eswitch.tc_policy != TcPolicy::kSkipSw) {
+      complain("overlay.ovs.offload_rebalance",
+               {"no, or tc_policy: skip_sw beside it",
+                "yes",
+                "with rules in software as well tc hides that the hardware is full"});
     }
   }
 

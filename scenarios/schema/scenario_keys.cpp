@@ -1,6 +1,7 @@
 #include "scenarios/schema/scenario_keys.h"
 
 #include "faults/fault_spec.h"
+#include "scenarios/schema/cloud_keys.h"
 #include "scenarios/schema/detection_keys.h"
 
 #include <chrono>
@@ -209,6 +210,7 @@ ScenarioTable make_scenario_table() {
   add_top_level(table);
   add_fabric_keys(table);
   add_overlay(table);
+  add_overlay_keys(table);
   add_latency(table);
   table
       .list("jobs",
@@ -216,9 +218,11 @@ ScenarioTable make_scenario_table() {
             job_table(),
             field(&Scenario::jobs),
             "Training jobs, placed on the hosts in this order.")
-      .required();
+      .otherwise("none, if there is a cloud");
+  add_cloud_keys(table);
   table.include(detection_table(), field(&Scenario::pipeline));
   add_confounders(table);
+  add_clock_keys(table);
   table.list("faults",
              {0, 1000},
              fault_table(),

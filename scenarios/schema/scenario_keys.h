@@ -41,6 +41,7 @@ struct ScenarioDraft : Scenario {
   std::vector<LinkItem> links;
   std::vector<SwitchHashDraft> hash_drafts;
   std::string confounders_file;
+  std::string cloud_trace_file;
   std::vector<FaultDraft> fault_drafts;
 };
 
@@ -50,6 +51,12 @@ const ScenarioTable& scenario_table();
 
 /// The part of it below `fabric`.
 void add_fabric_keys(ScenarioTable& table);
+
+/// The parts below `clocks` and `confounders.telemetry`.
+void add_clock_keys(ScenarioTable& table);
+
+/// The part of it below `overlay` that is about pressure, eswitches and tunnels.
+void add_overlay_keys(ScenarioTable& table);
 
 /// The part of it below `faults[]`.
 KeyTable<FaultDraft> fault_table();

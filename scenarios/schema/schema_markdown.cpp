@@ -42,11 +42,21 @@ constexpr std::array kSections = {
         "overlay", "overlay", "Open vSwitch, its offload into the RNICs, and the VXLAN tunnels."},
     Section{"latency", "latency", "What a round trip is made of."},
     Section{"jobs", "jobs", "What runs on the hosts. A job has whole hosts to itself."},
+    Section{"cloud",
+            "cloud",
+            "Containers of many tenants that come and go, on the hosts that no job has. There is a "
+            "cloud if anybody arrives in it."},
     Section{"probing", "probing", "Who is probed, how often, and with what."},
     Section{"detection", "detection", "How probes become verdicts, and verdicts incidents."},
     Section{"confounders",
             "confounders",
             "Things that look like failures and are not. All are off unless asked for."},
+    Section{
+        "clocks",
+        "clocks",
+        "The hosts' clocks and the timestamps of probes. Clocks are exact unless asked otherwise. "
+        "An offset shifts the times in records; round trips are measured on clocks that are never "
+        "set. All numbers are ours."},
     Section{"faults",
             "faults",
             "What is broken. A fault has either a `kind`, with the keys that this kind takes, or a "

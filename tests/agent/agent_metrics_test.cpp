@@ -61,6 +61,18 @@ TEST(AgentMetrics, CountEveryOutcomeOnce) {
   EXPECT_EQ(all, 5);
 }
 
+TEST(AgentMetrics, TellReportsByWhatBecameOfThem) {
+  AgentMetrics metrics("1", "2");
+  metrics.reports(
+      {.expected = 9, .received = 5, .missing = 4, .late = 3, .duplicates = 2, .unplanned = 1});
+  const Exposition parsed = parse_exposition(metrics.text());
+  EXPECT_EQ(parsed.value("bonescan_reports_total{outcome=\"received\"}"), 5);
+  EXPECT_EQ(parsed.value("bonescan_reports_total{outcome=\"missing\"}"), 4);
+  EXPECT_EQ(parsed.value("bonescan_reports_total{outcome=\"late\"}"), 3);
+  EXPECT_EQ(parsed.value("bonescan_reports_total{outcome=\"duplicate\"}"), 2);
+  EXPECT_EQ(parsed.value("bonescan_reports_total{outcome=\"unplanned\"}"), 1);
+}
+
 TEST(AgentMetrics, PutRoundTripsIntoTheirBuckets) {
   AgentMetrics metrics("1", "2");
   // At an upper end, just above it, and beyond the last.

@@ -13,7 +13,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BenchFactory{"prompt", [] { return std::make_unique<FakeOnBench>(); }},
         BenchFactory{"pending",
-                     [] { return std::make_unique<FakeOnBench>(FakeOnBench::Answers::kPending); }}),
+                     [] { return std::make_unique<FakeOnBench>(FakeOnBench::Answers::kPending); }},
+        BenchFactory{"grows",
+                     [] {
+                       return std::make_unique<FakeOnBench>(FakeOnBench::Answers::kPending,
+                                                            FakeOnBench::Directory::kGrows);
+                     }}),
     name_of);
 
 }  // namespace

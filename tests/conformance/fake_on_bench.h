@@ -1,5 +1,5 @@
 // The fake world on the bench: four hosts, losses, local errors, a broken rule, an offload entry
-// gone.
+// gone.  Where the directory grows, one task comes later and another comes and crashes at once.
 #pragma once
 
 #include "tests/conformance/telemetry_battery.h"
@@ -16,11 +16,24 @@ class FakeOnBench final : public BackendOnBench {
     kPending
   };
 
-  explicit FakeOnBench(Answers answers = Answers::kPrompt) : world_(fakes::fake_endpoints(4, 2)) {
+  enum class Directory {
+    kFixed,
+    kGrows
+  };
+
+  explicit FakeOnBench(Answers answers = Answers::kPrompt, Directory directory = Directory::kFixed)
+      : world_(fakes::fake_endpoints(4, 2)) {
     world_.answers_pend = answers == Answers::kPending;
     world_.all_ready(fakes::at_ms(700));
     world_.events.push_back({fakes::at_s(4), EndpointId(7), MembershipKind::kStopping});
     world_.events.push_back({fakes::at_s(5), EndpointId(7), MembershipKind::kGone});
+    if (directory == Directory::kGrows) {
+      later_ = world_.submit(fakes::at_ms(1500), fakes::fake_task("later", 4, 2, 2));
+      world_.announce(fakes::at_ms(2300), later_, MembershipKind::kReady);
+      const EndpointRange crash =
+          world_.submit(fakes::at_ms(2500), fakes::fake_task("crash", 6, 2, 1));
+      world_.announce(fakes::at_ms(3500), crash, MembershipKind::kGone);
+    }
     world_.agents[EndpointId(6)] = AgentState::kDead;
     for (int second = 1; second <= kTurns; ++second) {
       for (std::uint32_t i = 0; i < world_.endpoints().size(); ++i) {
@@ -54,12 +67,11 @@ class FakeOnBench final : public BackendOnBench {
 
   Time ready_at() const override { return fakes::at_s(1); }
 
-  /// All same-rail pairs.
+  /// All same-rail pairs of the start.
   PairTable pairs() const override {
     PairTable pairs;
-    const auto count = static_cast<std::uint32_t>(world_.endpoints().size());
-    for (std::uint32_t source = 0; source < count; ++source) {
-      for (std::uint32_t target = source % 2; target < count; target += 2) {
+    for (std::uint32_t source = 0; source < kCount; ++source) {
+      for (std::uint32_t target = source % 2; target < kCount; target += 2) {
         if (source != target) {
           pairs.push_back({EndpointId(source), EndpointId(target)});
         }
@@ -68,9 +80,22 @@ class FakeOnBench final : public BackendOnBench {
     return pairs;
   }
 
+  PairTable later_pairs() const override {
+    PairTable pairs;
+    for (std::uint32_t i = 0; i < later_.count; ++i) {
+      pairs.push_back({later_[i], later_[(i + 2) % 4]});
+    }
+    return pairs;
+  }
+
+  Time later_ready_at() const override { return fakes::at_s(3); }
+
   fakes::FakeTelemetry& world() { return world_; }
 
  private:
+  static constexpr std::uint32_t kCount = 8;
+
+  EndpointRange later_;  ///< two hosts with two RNICs
   fakes::FakeTelemetry world_;
 };
 

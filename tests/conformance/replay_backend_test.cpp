@@ -50,7 +50,9 @@ namespace {
 /// A replay of the script as it was recorded from the fake.
 class ReplayOnBench final : public BackendOnBench {
  public:
-  explicit ReplayOnBench(FakeOnBench::Answers answers) : original_(answers) {
+  explicit ReplayOnBench(FakeOnBench::Answers answers,
+                         FakeOnBench::Directory growth = FakeOnBench::Directory::kFixed)
+      : original_(answers, growth) {
     const std::string path = directory_.file("run.sqlite");
     Telemetry telemetry = original_.telemetry();
     auto log = RunLogWriter::create(path, {}, telemetry.endpoints);
@@ -71,6 +73,10 @@ class ReplayOnBench final : public BackendOnBench {
 
   Time ready_at() const override { return original_.ready_at(); }
 
+  PairTable later_pairs() const override { return original_.later_pairs(); }
+
+  Time later_ready_at() const override { return original_.later_ready_at(); }
+
   const Transcript& recorded() const { return transcript_; }
 
   FakeOnBench& original() { return original_; }
@@ -82,9 +88,10 @@ class ReplayOnBench final : public BackendOnBench {
   std::unique_ptr<ReplayBackend> replay_;
 };
 
-template <FakeOnBench::Answers answers>
+template <FakeOnBench::Answers answers,
+          FakeOnBench::Directory directory = FakeOnBench::Directory::kFixed>
 std::unique_ptr<BackendOnBench> make() {
-  return std::make_unique<ReplayOnBench>(answers);
+  return std::make_unique<ReplayOnBench>(answers, directory);
 }
 
 std::string name_of(const testing::TestParamInfo<BenchFactory>& info) {
@@ -94,8 +101,10 @@ std::string name_of(const testing::TestParamInfo<BenchFactory>& info) {
 INSTANTIATE_TEST_SUITE_P(
     Replay,
     TelemetryBattery,
-    testing::Values(BenchFactory{"prompt", make<FakeOnBench::Answers::kPrompt>},
-                    BenchFactory{"pending", make<FakeOnBench::Answers::kPending>}),
+    testing::Values(
+        BenchFactory{"prompt", make<FakeOnBench::Answers::kPrompt>},
+        BenchFactory{"pending", make<FakeOnBench::Answers::kPending>},
+        BenchFactory{"grows", make<FakeOnBench::Answers::kPrompt, FakeOnBench::Directory::kGrows>}),
     name_of);
 
 void expect_equal(const TracedPath& a, const TracedPath& b) {
@@ -140,8 +149,12 @@ void expect_equal(const std::vector<Collected<Item>>& a, const std::vector<Colle
 }
 
 TEST(Replay, GivesBackEverythingThatWasRecorded) {
-  for (const auto answers : {FakeOnBench::Answers::kPrompt, FakeOnBench::Answers::kPending}) {
-    ReplayOnBench bench(answers);
+  using Answers = FakeOnBench::Answers;
+  using Directory = FakeOnBench::Directory;
+  for (const auto& [answers, directory] : {std::pair(Answers::kPrompt, Directory::kFixed),
+                                           std::pair(Answers::kPending, Directory::kFixed),
+                                           std::pair(Answers::kPending, Directory::kGrows)}) {
+    ReplayOnBench bench(answers, directory);
     const Transcript& recorded = bench.recorded();
     const Transcript replayed = play(bench);
     ASSERT_EQ(recorded.rounds.size(), replayed.rounds.size());
@@ -151,6 +164,8 @@ TEST(Replay, GivesBackEverythingThatWasRecorded) {
       EXPECT_EQ(recorded.rounds[i].batch.sent_after_ns, replayed.rounds[i].batch.sent_after_ns);
     }
     expect_equal(recorded.membership, replayed.membership);
+    EXPECT_EQ(recorded.endpoints_at_start, replayed.endpoints_at_start);
+    EXPECT_EQ(recorded.directory, replayed.directory);
     expect_equal(recorded.throughput, replayed.throughput);
     expect_equal(recorded.traces, replayed.traces);
     expect_equal(recorded.walks, replayed.walks);

@@ -24,6 +24,12 @@ class BackendOnBench {
   /// From when on these pairs are ready, a whole second.
   virtual Time ready_at() const { return kStartOfRun; }
 
+  /// The directed pairs of tasks that are submitted after ready_at(), and from when on they are
+  /// ready, a whole second; none if the directory of this backend does not grow.
+  virtual PairTable later_pairs() const { return {}; }
+
+  virtual Time later_ready_at() const { return kStartOfRun; }
+
   /// Lets the world run until `now`; called before anything is asked at `now`.
   virtual void advance(Time /*now*/) {}
 };
@@ -51,10 +57,20 @@ struct Collected {
   std::vector<Item> items;
 };
 
+/// How long the directory was around one collecting of membership.
+struct DirectorySize {
+  std::size_t before = 0;
+  std::size_t after = 0;
+
+  bool operator==(const DirectorySize&) const = default;
+};
+
 struct Transcript {
   std::vector<ProbeRequest> requests;
   std::vector<ObservedRound> rounds;
+  std::size_t endpoints_at_start = 0;
   std::vector<Collected<MembershipEvent>> membership;
+  std::vector<DirectorySize> directory;  ///< one for each of `membership`
   std::vector<Collected<ThroughputSample>> throughput;
   std::vector<Asked<TracedPath>> traces;
   std::vector<Asked<OverlayWalk>> walks;
@@ -85,6 +101,7 @@ class ScriptPlayer {
         pairs_(backend.pairs()) {}
 
   Transcript play() {
+    transcript_.endpoints_at_start = telemetry_.endpoints.size();
     const Time start = backend_.ready_at();
     for (Time now = kStartOfRun; now < start; now += kTurn) {
       backend_.advance(now);
@@ -94,6 +111,11 @@ class ScriptPlayer {
       const Time now = start + turn * kTurn;
       backend_.advance(now);
       collect_members(now);
+      if (now == backend_.later_ready_at()) {
+        for (const Pair& pair : backend_.later_pairs()) {
+          pairs_.push_back(pair);
+        }
+      }
       if (turn < kTurns) {
         submit(now, turn);
       }
@@ -114,10 +136,13 @@ class ScriptPlayer {
  private:
   void collect_members(Time now) {
     Collected<MembershipEvent> members{now, {}};
+    const std::size_t before = telemetry_.endpoints.size();
     telemetry_.membership.collect(now, members.items);
+    transcript_.directory.push_back({before, telemetry_.endpoints.size()});
     Collected<ThroughputSample> moved{now, {}};
     telemetry_.throughput.collect(now, moved.items);
     if (log_ != nullptr) {
+      log_->endpoints(telemetry_.endpoints);
       log_->membership(now, members.items);
       log_->throughput(moved.items);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace bonescan::conformance {
@@ -175,6 +176,73 @@ TEST_P(TelemetryBattery, MembershipComesInOrderOnceAndNotEarly) {
   }
   for (const Pair& pair : backend().pairs()) {
     EXPECT_TRUE(ready.contains(pair.source) && ready.contains(pair.target));
+  }
+}
+
+TEST_P(TelemetryBattery, TheDirectoryGrowsByWhatIsSubmittedAndOnlyThen) {
+  const EndpointDirectory at_start = backend().telemetry().endpoints;
+  const Transcript transcript = play_script();
+  const EndpointDirectory& endpoints = backend().telemetry().endpoints;
+  EXPECT_EQ(transcript.endpoints_at_start, at_start.size());
+  std::size_t size = at_start.size();
+  ASSERT_EQ(transcript.directory.size(), transcript.membership.size());
+  for (std::size_t i = 0; i < transcript.membership.size(); ++i) {
+    EXPECT_EQ(transcript.directory[i].before, size);
+    for (const MembershipEvent& event : transcript.membership[i].items) {
+      if (event.kind == MembershipKind::kSubmitted) {
+        EXPECT_EQ(event.endpoint.index(), size) << "appended, in order";
+        ++size;
+      } else {
+        EXPECT_LT(event.endpoint.index(), size) << "submitted before anything else";
+      }
+    }
+    EXPECT_EQ(transcript.directory[i].after, size);
+  }
+  EXPECT_EQ(endpoints.size(), size);
+  EXPECT_EQ(size > at_start.size(), !backend().later_pairs().empty());
+  for (std::uint32_t i = 0; i < at_start.size(); ++i) {
+    EXPECT_EQ(endpoints[EndpointId(i)].name, at_start[EndpointId(i)].name);
+    EXPECT_EQ(endpoints[EndpointId(i)].task, at_start[EndpointId(i)].task);
+  }
+}
+
+TEST_P(TelemetryBattery, ATaskIsSubmittedAtOnceAndEndsForGood) {
+  const Transcript transcript = play_script();
+  const EndpointDirectory& endpoints = backend().telemetry().endpoints;
+  struct Task {
+    Time submitted;
+    std::uint32_t last = 0;  ///< the ids of a task are neighbours
+    std::set<EndpointId> left;
+    bool heard = false;
+  };
+  std::map<std::string, Task> tasks;
+  for (std::uint32_t i = 0; i < transcript.endpoints_at_start; ++i) {
+    Task& task = tasks[endpoints[EndpointId(i)].task];
+    task.left.insert(EndpointId(i));
+    task.heard = true;
+  }
+  for (const auto& [now, events] : transcript.membership) {
+    for (const MembershipEvent& event : events) {
+      Task& task = tasks[endpoints[event.endpoint].task];
+      if (event.kind == MembershipKind::kSubmitted) {
+        if (task.left.empty()) {
+          task = {.submitted = event.at, .last = event.endpoint.index(), .left = {}};
+        } else {
+          EXPECT_FALSE(task.heard) << "all are submitted before anything else happens";
+          EXPECT_EQ(event.at, task.submitted);
+          EXPECT_EQ(event.endpoint.index(), ++task.last);
+        }
+        task.left.insert(event.endpoint);
+        continue;
+      }
+      task.heard = true;
+      EXPECT_FALSE(task.left.empty()) << "nothing is heard of an ended task";
+      if (event.kind == MembershipKind::kGone) {
+        task.left.erase(event.endpoint);
+      } else if (event.kind == MembershipKind::kReady) {
+        task.left.insert(event.endpoint);
+      }
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace bonescan {
@@ -262,6 +263,65 @@ TEST(ProbeScheduler, AllocatesNothingAfterTheFirstPlan) {
     EXPECT_EQ(bench.requests.data(), data);
     EXPECT_EQ(bench.requests.capacity(), capacity);
   }
+}
+
+/// Lists of a full mesh of `count` endpoints from `first` on.
+PingLists mesh(std::uint32_t first, std::uint32_t count) {
+  PingLists lists(count);
+  for (std::uint32_t source = 0; source < count; ++source) {
+    for (std::uint32_t target = count; target-- > 0;) {
+      if (target != source) {
+        lists[source].emplace_back(first + target);
+      }
+    }
+  }
+  return lists;
+}
+
+TEST(ProbeScheduler, LaterListsAppendPairsAndKeepTheOrderOfRequests) {
+  Bench bench(16);
+  bench.all_ready();
+  const std::vector<ProbeRequest> alone = bench.step();
+  const PairTable before = bench.scheduler.pairs();
+  const PingLists later = mesh(16, 9);
+  bench.activation.submit(later);
+  bench.scheduler.submit(later);
+  ASSERT_EQ(bench.scheduler.pairs().size(), 16U * 15U + 9U * 8U);
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), bench.scheduler.pairs().begin()));
+  EXPECT_TRUE(std::is_sorted(bench.scheduler.pairs().begin(), bench.scheduler.pairs().end()));
+  EXPECT_EQ(bench.step().size(), 16U) << "they are not ready yet";
+  for (std::uint32_t i = 16; i < 25; ++i) {
+    bench.set(i, MembershipKind::kReady);
+  }
+  const std::vector<ProbeRequest>& requests = bench.step();
+  EXPECT_EQ(requests.size(), 25U);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    EXPECT_EQ(bench.scheduler.pairs()[requests[i].pair], requests[i].ends);
+    EXPECT_EQ(requests[i].source_port, probe_source_port(kSeed, requests[i].ends));
+    EXPECT_TRUE(i == 0 || std::tie(requests[i - 1].start, requests[i - 1].pair) <
+                              std::tie(requests[i].start, requests[i].pair));
+  }
+  const PairRange of_last = bench.scheduler.pairs_from(EndpointId(24));
+  EXPECT_EQ(of_last, (PairRange{PairId(16 * 15 + 64), 8}));
+  EXPECT_EQ(bench.scheduler.pairs_from(EndpointId(25)).count, 0U);
+}
+
+TEST(ProbeScheduler, EndedSourcesCostNothing) {
+  Bench bench(4);
+  bench.all_ready();
+  const std::size_t held = bench.scheduler.held_size();
+  const std::vector<ProbeRequest> alone = bench.step();
+  const PingLists later = mesh(4, 3);
+  bench.activation.submit(later);
+  bench.scheduler.submit(later);
+  EXPECT_EQ(bench.scheduler.source_count(), 7U);
+  const EndpointId ended[] = {EndpointId(4), EndpointId(5), EndpointId(6)};
+  bench.activation.end(ended);
+  bench.scheduler.drop_ended(bench.activation);
+  EXPECT_EQ(bench.scheduler.source_count(), 4U);
+  EXPECT_EQ(bench.scheduler.held_size(), held);
+  EXPECT_EQ(bench.scheduler.pairs_from(EndpointId(5)), (PairRange{PairId(14), 2}));
+  EXPECT_EQ(bench.step().size(), alone.size());
 }
 
 }  // namespace

@@ -202,6 +202,7 @@ class Twins {
         naive_.advance(action.at);
         break;
     }
+    ASSERT_EQ(flow_.ukey.is_installed(), flow_.place != FlowPlace::kAbsent);
     ASSERT_EQ(as_naive(flow_.place), naive_.place())
         << fmt::format("after step {} at {} ns .. {} ns",
                        static_cast<int>(action.step),

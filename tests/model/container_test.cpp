@@ -70,9 +70,9 @@ TEST(Container, IsReadyFromItsTimeOnAndTheJobFromTheLastOne) {
   }
   const Container first = world.containers().front();
   engine.run_until(first.ready_at - Duration(1));
-  EXPECT_FALSE(world.container_ready(first.host));
+  EXPECT_FALSE(world.container_ready(world.fabric().rnic(first.host, 0)));
   engine.run_until(first.ready_at);
-  EXPECT_TRUE(world.container_ready(first.host));
+  EXPECT_TRUE(world.container_ready(world.fabric().rnic(first.host, 0)));
 }
 
 TEST(Container, ReadyTimesFillTheSpreadEvenly) {

@@ -33,6 +33,37 @@ TEST(PacketNetwork, IdleNetworkTakesSerializationAndPropagationOfEveryLink) {
   EXPECT_EQ(bench.network.totals().delivered, 1u);
 }
 
+TEST(PacketNetwork, EveryTierHasItsOwnRate) {
+  WorldOptions options = PacketBench::world_options(1);
+  options.fabric.access.rate = BitsPerSecond(200'000'000'000);
+  PacketBench bench({}, options);
+  bench.send(bench.far_pair(), 1'250 - bench.kUdOverhead);
+  bench.run_for(milliseconds(1));
+  ASSERT_EQ(bench.arrivals().size(), 1u);
+  EXPECT_EQ(bench.arrivals()[0].at - kStartOfRun, nanos(2 * 50 + 2 * 100 + 2 * 600 + 2 * 750));
+}
+
+TEST(PacketNetwork, LinkWithHalfOfItsLanesTakesTwiceAsLong) {
+  PacketBench bench;
+  bench.world.links().add(bench.first_link(bench.near_pair()), {.capacity_ratio = 0.5});
+  bench.send(bench.near_pair(), 1'250 - bench.kUdOverhead);
+  bench.run_for(milliseconds(1));
+  ASSERT_EQ(bench.arrivals().size(), 1u);
+  EXPECT_EQ(bench.arrivals()[0].at - kStartOfRun, nanos(200 + 100 + 2 * 600));
+}
+
+TEST(PacketNetwork, PacketWithoutAWayIsDropped) {
+  WorldOptions options = PacketBench::world_options(1);
+  options.fabric.rails = 2;
+  options.fabric.preset = FabricPreset::kRailOnly;
+  PacketBench bench({}, options);
+  const HostId host(0);
+  bench.send({bench.world.fabric().rnic(host, 0), bench.world.fabric().rnic(HostId(1), 1)}, 64);
+  bench.run_for(milliseconds(1));
+  EXPECT_TRUE(bench.arrivals().empty());
+  EXPECT_EQ(bench.network.totals().dropped_no_way, 1u);
+}
+
 TEST(PacketNetwork, PacketsOfOneLinkWaitForEachOther) {
   PacketBench bench;
   for (int i = 0; i < 5; ++i) {

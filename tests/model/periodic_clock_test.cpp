@@ -91,5 +91,34 @@ TEST(PeriodicClock, AgreesWithAListOfItsTicks) {
   }
 }
 
+/// Periods that change, gaps between, against a list of every tick.
+TEST(PeriodicClock, AgreesWithAListOfItsTicksWhenItsPeriodChanges) {
+  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    const RngStream draws(seed, Purpose::kTest, 6);
+    std::int64_t period = static_cast<std::int64_t>(draws.at(0) % 9 + 1);
+    PeriodicClock clock = clock_of(0, period);
+    std::vector<std::int64_t> ticks;
+    std::int64_t from = 0;
+    for (std::uint64_t row = 1; row < 12; ++row) {
+      const std::int64_t to = from + 1 + static_cast<std::int64_t>(draws.at(row) % 40);
+      for (std::int64_t tick = from; tick < to; tick += period) {
+        ticks.push_back(tick);
+      }
+      period = static_cast<std::int64_t>(draws.at(100 + row) % 9 + 1);
+      clock.restart(at(to), Duration(period));
+      EXPECT_EQ(clock.period(), Duration(period));
+      from = to;
+    }
+    ticks.push_back(from);
+    for (std::int64_t n = 0; n <= from; ++n) {
+      const auto after = std::lower_bound(ticks.begin(), ticks.end(), n);
+      ASSERT_EQ(clock.at_or_after(at(n)), at(*after)) << n;
+      const auto before = std::upper_bound(ticks.begin(), ticks.end(), n);
+      ASSERT_EQ(clock.at_or_before(at(n)), at(*(before - 1))) << n;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bonescan

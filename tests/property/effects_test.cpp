@@ -135,6 +135,19 @@ std::vector<Case> all_cases(const Fabric& fabric) {
       cases.push_back({"rule", rule});
     }
   }
+  for (const EffectKind kind : {EffectKind::kTunnelRoute,
+                                EffectKind::kTunnelNeighbour,
+                                EffectKind::kTunnelVni,
+                                EffectKind::kTunnelMtu,
+                                EffectKind::kTunnelChecksum,
+                                EffectKind::kSpoofDrop}) {
+    EffectSpec tunnel = on(kind, rnic);
+    tunnel.peer = RnicId(13);
+    tunnel.mtu = 600;
+    cases.push_back({std::string(effect_name(kind)), tunnel});
+  }
+  cases.push_back({"rule order", on(EffectKind::kRulePriority, rnic)});
+  cases.push_back({"flow limit", on(EffectKind::kFlowLimit, {RefKind::kOvs, 2})});
   cases.push_back({"counters", on(EffectKind::kCountersFreeze, rnic)});
   cases.push_back({"agent", on(EffectKind::kProcessStop, {RefKind::kAgent, 2})});
   cases.push_back({"vswitchd", on(EffectKind::kProcessStop, {RefKind::kOvs, 2})});

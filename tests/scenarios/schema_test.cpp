@@ -68,6 +68,20 @@ jobs:
     parallelism: {tp: 8, pp: 2, dp: 2}
     step: {time: 8s, jitter: 3%, microbatches: 16, burst_share: 20%, stage_offset: 500ms}
     start: {at: 0s, ready_spread: 2min}
+cloud:
+  initial_tasks: 2
+  arrivals: {containers_per_minute: 10, until: 20min, queue_limit: 100}
+  peaks: {containers_per_minute: 100, first: 5min, every: 10min, length: 1min}
+  sizes: [{containers: 1, share: 90%}, {containers: 2, share: 10%}]
+  shapes: [{rnics: 8, share: 80%}, {rnics: 4, share: 20%}]
+  lifetimes: [{share: 50%, time: 10min}, {share: 90%, time: 2h}]
+  trace: {file: ../tests/golden/cloud/trace.csv}
+  tasks: [{at: 1s, containers: 2, rnics: 8, lifetime: 5min, ready_spread: 10s, trains: no}]
+  quiet_share: 30%
+  ready: {base: 20s, spread: 2min}
+  crashes: {share: 1%, within: 30s, noticed: 1min}
+  stop_grace: 10s
+  agents: {restarts_per_day: 1, down: 5s, upgrade: {first: 10min, every: 10min, over: 5min}}
 probing: {list: full-mesh, visit: 1s, probes_per_visit: 5, timeout: 500ms, payload: 1KiB, dscp: 26}
 detection:
   configuration: bonescan
@@ -145,7 +159,9 @@ std::string read_all(const std::string& file) {
 bool stands_alone(const SchemaKey& key) {
   return !key.path.starts_with("faults") && key.path != "confounders.file" && key.path != "jobs" &&
          key.path != "fabric.file" && !key.path.starts_with("fabric.hash.switches") &&
-         !key.path.starts_with("fabric.links");
+         !key.path.starts_with("fabric.links") && key.path != "cloud.trace.file" &&
+         !key.path.starts_with("cloud.sizes") && !key.path.starts_with("cloud.shapes") &&
+         !key.path.starts_with("cloud.lifetimes") && !key.path.starts_with("cloud.tasks");
 }
 
 std::string set_key(const SchemaKey& key, const std::string& value) {

@@ -153,5 +153,57 @@ TEST(Activation, CountsAgreeWithACountFromScratchAfterRandomEvents) {
   }
 }
 
+TEST(Activation, LaterListsAreOfTheirOwnEndpoints) {
+  Activation activation(mesh(2));
+  activation.apply(event(1, 0, MembershipKind::kReady));
+  activation.submit({{EndpointId(3)}, {EndpointId(2)}});
+  activation.apply(event(2, 3, MembershipKind::kSubmitted));
+  EXPECT_FALSE(activation.ready(EndpointId(3)));
+  activation.apply(event(2, 2, MembershipKind::kReady));
+  activation.apply(event(2, 3, MembershipKind::kReady));
+  EXPECT_EQ(activation.active_pairs(), 2U);
+  EXPECT_EQ(activation.active_targets(EndpointId(2)), 1U);
+  EXPECT_EQ(activation.active_targets(EndpointId(0)), 0U);
+  EXPECT_TRUE(activation.active({EndpointId(2), EndpointId(3)}));
+  EXPECT_EQ(activation.ready_count(), 3U);
+}
+
+TEST(Activation, NothingHappensToAnEndpointThatWasEnded) {
+  Activation activation(mesh(2));
+  activation.apply(event(1, 0, MembershipKind::kReady));
+  activation.apply(event(2, 0, MembershipKind::kGone));
+  EXPECT_TRUE(activation.gone(EndpointId(0)));
+  EXPECT_FALSE(activation.ended(EndpointId(0)));
+  const EndpointId ended[] = {EndpointId(0)};
+  activation.end(ended);
+  activation.apply(event(5, 0, MembershipKind::kReady));
+  EXPECT_TRUE(activation.ended(EndpointId(0)));
+  EXPECT_TRUE(activation.gone(EndpointId(0)));
+  EXPECT_FALSE(activation.ready(EndpointId(0)));
+  EXPECT_FALSE(activation.stopped_since(EndpointId(0)));
+  EXPECT_EQ(activation.ready_count(), 0U);
+}
+
+TEST(Activation, AByteStaysOfAnEndedEndpoint) {
+  Activation activation;
+  std::size_t highest = 0;
+  for (std::uint32_t task = 0; task < 64; ++task) {
+    PingLists lists(64);
+    for (std::uint32_t i = 1; i < 64; ++i) {
+      lists[0].emplace_back(64 * task + i);
+    }
+    activation.submit(lists);
+    highest = std::max(highest, activation.held_size());
+    std::vector<EndpointId> all;
+    for (std::uint32_t i = 0; i < 64; ++i) {
+      all.emplace_back(64 * task + i);
+    }
+    activation.end(all);
+    EXPECT_EQ(activation.held_size(), 0U);
+  }
+  EXPECT_EQ(highest, 64U * (16 + sizeof(std::vector<EndpointId>) + 4));
+  EXPECT_EQ(activation.kept_size(), 64U * (64 + 3 * 16));
+}
+
 }  // namespace
 }  // namespace bonescan

@@ -149,8 +149,10 @@ TEST(PairCounts, EqualTheListsWithoutMakingThem) {
   directory.push_back(endpoint("host-0", 0, "other"));
   directory.push_back(endpoint("host-9", 0, "other"));
   directory.push_back(endpoint("host-9", 1, "other"));
-  EXPECT_EQ(same_rail_pair_count(directory), pair_count(same_rail_targets(directory, 1)));
-  EXPECT_EQ(full_mesh_pair_count(directory), pair_count(full_mesh_targets(directory, 1)));
+  EXPECT_EQ(same_rail_pair_count(directory, whole_range(directory)),
+            pair_count(same_rail_targets(directory, 1)));
+  EXPECT_EQ(full_mesh_pair_count(directory, whole_range(directory)),
+            pair_count(full_mesh_targets(directory, 1)));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
@@ -57,6 +58,18 @@ inline EndpointDirectory fake_endpoints(int hosts, int rnics, int hosts_per_segm
                            .tor = fmt::format("tor-{}.{}", segment, rail),
                            .rail = static_cast<std::uint16_t>(rail)});
     }
+  }
+  return endpoints;
+}
+
+/// A task of its own on hosts [first_host, first_host + hosts), numbered as above.
+inline EndpointDirectory fake_task(
+    const std::string& task, int first_host, int hosts, int rnics, int hosts_per_segment = 2) {
+  const EndpointDirectory all = fake_endpoints(first_host + hosts, rnics, hosts_per_segment);
+  EndpointDirectory endpoints;
+  for (int i = first_host * rnics; i < (first_host + hosts) * rnics; ++i) {
+    endpoints.push_back(all[EndpointId(static_cast<std::uint32_t>(i))]);
+    endpoints[EndpointId(static_cast<std::uint32_t>(endpoints.size() - 1))].task = task;
   }
   return endpoints;
 }
@@ -100,9 +113,7 @@ class FakeTelemetry final : private Probes,
 
   explicit FakeTelemetry(EndpointDirectory directory) : endpoints_(std::move(directory)) {
     for (const Endpoint& endpoint : endpoints_) {
-      components.intern(ComponentType::kRnic, endpoint.name);
-      components.intern(ComponentType::kBridge, endpoint.host + "/br-int");
-      components.intern(ComponentType::kLink, access_link(endpoint));
+      name_parts(endpoint);
     }
   }
 
@@ -120,6 +131,34 @@ class FakeTelemetry final : private Probes,
     for (std::uint32_t i = 0; i < endpoints_.size(); ++i) {
       events.push_back({at, EndpointId(i), MembershipKind::kReady});
     }
+  }
+
+  /// Submits a task at `at`: its endpoints are in the directory once its events are collected.
+  /// REQUIRES: no event after `at` has been collected.
+  EndpointRange submit(Time at, const EndpointDirectory& task) {
+    const auto first = static_cast<std::uint32_t>(endpoints_.size() + coming_.size());
+    for (std::uint32_t i = 0; i < task.size(); ++i) {
+      coming_.push_back(task[EndpointId(i)]);
+      name_parts(coming_.back());
+      announce(at, EndpointId(first + i), MembershipKind::kSubmitted);
+    }
+    return {EndpointId(first), static_cast<std::uint32_t>(task.size())};
+  }
+
+  /// One event for each of the endpoints.
+  void announce(Time at, EndpointRange range, MembershipKind kind) {
+    for (std::uint32_t i = 0; i < range.count; ++i) {
+      announce(at, range[i], kind);
+    }
+  }
+
+  /// After all that happens until `at`.
+  void announce(Time at, EndpointId endpoint, MembershipKind kind) {
+    const auto place = std::upper_bound(
+        events.begin(), events.end(), at, [](Time time, const MembershipEvent& event) {
+          return time < event.at;
+        });
+    events.insert(place, {at, endpoint, kind});
   }
 
   /// What a healthy network answers.
@@ -214,6 +253,12 @@ class FakeTelemetry final : private Probes,
     std::vector<std::uint32_t> sent_after_ns;
     std::vector<std::uint32_t> rtt_ns;
   };
+
+  void name_parts(const Endpoint& endpoint) {
+    components.intern(ComponentType::kRnic, endpoint.name);
+    components.intern(ComponentType::kBridge, endpoint.host + "/br-int");
+    components.intern(ComponentType::kLink, access_link(endpoint));
+  }
 
   static std::string access_link(const Endpoint& endpoint) {
     return fmt::format("link({}, {})", endpoint.name, endpoint.tor);
@@ -361,7 +406,12 @@ class FakeTelemetry final : private Probes,
 
   void collect(Time now, std::vector<MembershipEvent>& out) override {
     for (; events_given_ < events.size() && events[events_given_].at <= now; ++events_given_) {
-      out.push_back(events[events_given_]);
+      const MembershipEvent& event = events[events_given_];
+      if (event.kind == MembershipKind::kSubmitted) {
+        endpoints_.push_back(std::move(coming_.front()));
+        coming_.pop_front();
+      }
+      out.push_back(event);
     }
   }
 
@@ -375,6 +425,7 @@ class FakeTelemetry final : private Probes,
   }
 
   EndpointDirectory endpoints_;
+  std::deque<Endpoint> coming_;  ///< submitted, but not announced yet
   std::vector<Flight> flights_;
   std::map<FlowKey, std::uint64_t> sent_count_;
   std::set<std::string> asked_before_;

@@ -46,6 +46,7 @@ class NaiveMegaflow {
   /// `changes` are everything that will ever happen to the two clocks, in order.
   NaiveMegaflow(const OverlayOptions& options, const Ticks& ticks, std::vector<TimedChange> changes)
       : options_(options),
+        max_idle_(options.max_idle),
         sweep_period_(ticks.sweep_period),
         next_sweep_(kStartOfRun + ticks.sweep_phase),
         next_refresh_(kStartOfRun + ticks.refresh_phase),
@@ -66,6 +67,28 @@ class NaiveMegaflow {
     hit(from);
     advance(to, true);
     packet(to);
+  }
+
+  /// As a pressed host does just before a sweep: from then on sweeps are `period` apart, flows idle
+  /// for `max_idle` go, and new ones are installed, or not.
+  void press(Time now, Duration period, Duration max_idle, bool installs) {
+    advance(now);
+    sweep_period_ = period;
+    max_idle_ = max_idle;
+    installs_ = installs;
+  }
+
+  /// Whether the eswitch has room for the flow the next time that it is installed.
+  void set_offloadable(bool offloadable) { offloadable_ = offloadable; }
+
+  void regain_offload(Time now) {
+    advance(now);
+    if (place_ == NaivePlace::kSoftware) {
+      place_ = NaivePlace::kOffloaded;
+      offloadable_ = true;
+      hardware_count_ = 0;
+      told_ = 0;
+    }
   }
 
   void lose_offload(Time now) {
@@ -140,7 +163,7 @@ class NaiveMegaflow {
 
   void sweep() {
     const Time now = next_sweep_;
-    if (stopped_ || place_ == NaivePlace::kAbsent || now - used_ <= options_.max_idle) {
+    if (stopped_ || place_ == NaivePlace::kAbsent || now - used_ <= max_idle_) {
       return;
     }
     if (place_ == NaivePlace::kSoftware) {
@@ -165,7 +188,10 @@ class NaiveMegaflow {
     last_packet_ = now;
     switch (found) {
       case NaivePlace::kAbsent:
-        place_ = NaivePlace::kOffloaded;
+        if (!installs_) {
+          break;
+        }
+        place_ = offloadable_ ? NaivePlace::kOffloaded : NaivePlace::kSoftware;
         hardware_count_ = 0;
         told_ = 0;
         used_ = now;
@@ -181,6 +207,9 @@ class NaiveMegaflow {
   }
 
   OverlayOptions options_;
+  Duration max_idle_;
+  bool installs_ = true;
+  bool offloadable_ = true;
   Duration sweep_period_;
   Time next_sweep_;
   Time next_refresh_;

@@ -23,7 +23,10 @@ class PacketBench {
   static constexpr std::uint32_t kUdOverhead = wire_bytes(PacketKind::kUdLoad, 0);
 
   explicit PacketBench(const PacketModeOptions& options = {}, std::uint64_t seed = 1)
-      : world(world_options(seed), engine),
+      : PacketBench(options, world_options(seed)) {}
+
+  PacketBench(const PacketModeOptions& options, const WorldOptions& world_options)
+      : world(world_options, engine),
         network(world, options),
         receiver_(network.add_receiver({&PacketBench::on_delivered, this})) {}
 

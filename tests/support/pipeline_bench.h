@@ -20,13 +20,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bonescan::fakes {
 
 class PipelineBench {
  public:
-  explicit PipelineBench(int hosts, int rnics = 1) : world(fake_endpoints(hosts, rnics)) {
+  explicit PipelineBench(int hosts, int rnics = 1) : PipelineBench(fake_endpoints(hosts, rnics)) {}
+
+  explicit PipelineBench(EndpointDirectory endpoints) : world(std::move(endpoints)) {
     options.probing.list = PingListKind::kSameRail;
   }
 
@@ -39,7 +42,8 @@ class PipelineBench {
     if (announce_all) {
       world.all_ready(kStartOfRun);
     }
-    pipeline_ = std::make_unique<Pipeline>(options, world.telemetry());
+    const Telemetry telemetry = through ? through(world.telemetry()) : world.telemetry();
+    pipeline_ = std::make_unique<Pipeline>(options, telemetry);
     RunLoopHooks hooks;
     hooks.updates = [this](Time now, const PipelineUpdates& fresh) { take(now, fresh); };
     hooks.stop = [this](Time now) {
@@ -48,7 +52,10 @@ class PipelineBench {
       }
       return false;
     };
-    run_loop(*pipeline_, world.telemetry(), options.probing, at_s(end_s), hooks);
+    hooks.intake = [this](Time, const TelemetryIntake& intake) {
+      counts = intake.visits().total();
+    };
+    run_loop(*pipeline_, telemetry, options.probing, at_s(end_s), hooks);
   }
 
   Pipeline& pipeline() { return *pipeline_; }
@@ -96,6 +103,8 @@ class PipelineBench {
   FakeTelemetry world;
   PipelineOptions options;
   bool announce_all = true;
+  std::function<Telemetry(const Telemetry&)> through;  ///< what stands before the world, if set
+  IntakeCounts counts;                                 ///< at the last turn
   std::vector<Verdict> verdicts;
   std::vector<WindowRecord> windows;
 

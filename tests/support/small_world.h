@@ -64,7 +64,8 @@ class SmallWorld {
     const ProbeContext context{.spec = spec(source, target),
                                .path = resolve_path(world, spec(source, target)),
                                .source_load = load_key(world, source),
-                               .target_load = load_key(world, target)};
+                               .target_load = load_key(world, target),
+                               .marked = world.flows().marked(quad)};
     return evaluate_probe(world, load, context, world.flows()[quad], at);
   }
 

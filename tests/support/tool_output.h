@@ -6,6 +6,7 @@
 #pragma once
 
 #include "sim/base/error.h"
+#include "tests/support/golden_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +14,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,10 +22,7 @@
 namespace bonescan::fakes {
 
 inline std::string tool_file(const std::string& name) {
-  const std::string path = BONESCAN_SOURCE_DIR "/tests/golden/tools/" + name;
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file) << path << " is missing";
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return read_golden("tools/" + name);
 }
 
 /// Lines `first` to `last` of a file, from 1.

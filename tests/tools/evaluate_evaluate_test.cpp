@@ -301,6 +301,26 @@ TEST(Evaluate, TimeToDetectLeavesGrayFaultsToTheirKind) {
   EXPECT_DOUBLE_EQ(d.by_kind[1].time_to_detect.mean_s.value(), 200);
 }
 
+TEST(Evaluate, AnRnicThatCameLaterCountsWhileItLives) {
+  RunDataBuilder b;
+  b.run.result.reached = at_s(86400);
+  b.endpoint(3);
+  b.run.result.rnics = 4;
+  b.incident({.opened_s = 50000});
+  const auto per_day = [&] {
+    return evaluate(b.run).detection.value().false_alarms_per_reference_day.value();
+  };
+  EXPECT_DOUBLE_EQ(per_day(), 32768.0 / 4);
+  // Two throughout, one for a quarter of the day, one from noon on.
+  b.run.membership = {{at_s(1), EndpointId(0), MembershipKind::kReady},
+                      {at_s(21600), EndpointId(2), MembershipKind::kSubmitted},
+                      {at_s(21700), EndpointId(2), MembershipKind::kReady},
+                      {at_s(43100), EndpointId(2), MembershipKind::kStopping},
+                      {at_s(43200), EndpointId(2), MembershipKind::kGone},
+                      {at_s(43200), EndpointId(3), MembershipKind::kSubmitted}};
+  EXPECT_DOUBLE_EQ(per_day(), 32768.0 / 2.75);
+}
+
 TEST(Evaluate, RestatesPrecisionAtThePaperPrevalence) {
   // One false alarm in one reference day, every fault found: 26.2 / (26.2 + 1).
   RunDataBuilder b;

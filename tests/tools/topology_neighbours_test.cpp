@@ -1,5 +1,7 @@
 #include "tools/topology/neighbours.h"
 
+#include "tests/support/golden_text.h"
+
 #include <string>
 #include <vector>
 
@@ -15,25 +17,7 @@ std::vector<std::string> cables_of(const Wiring& wiring) {
   return result;
 }
 
-constexpr std::string_view kIbnet = R"(#
-# Topology file: generated on Sun Nov 29 10:00:00 2026
-#
-vendid=0x2c9
-devid=0xd2f2
-sysimgguid=0xa088c20300000001
-switchguid=0xa088c20300000001(a088c20300000001)
-Switch	65 "S-a088c20300000001"		# "MF0;tor-0.3:MQM9700/U1" enhanced port 0 lid 7 lmc 0
-[1]	"H-a088c20300001001"[1](a088c20300001001) 		# "host-0.00 mlx5_3" lid 21 4xNDR
-[9]	"S-a088c20300000002"[4]		# "agg-0" lid 8 4xNDR
-
-vendid=0x2c9
-Switch	65 "S-a088c20300000002"		# "agg-0" enhanced port 0 lid 8 lmc 0
-[4]	"S-a088c20300000001"[9]		# "MF0;tor-0.3:MQM9700/U1" lid 7 4xNDR
-
-caguid=0xa088c20300001001
-Ca	1 "H-a088c20300001001"		# "host-0.00 mlx5_3"
-[1](a088c20300001001) 	"S-a088c20300000001"[1]		# lid 21 lmc 0 "MF0;tor-0.3:MQM9700/U1" lid 7 4xHDR
-)";
+const std::string kIbnet = read_golden("topology/ibnetdiscover.txt");
 
 TEST(Ibnetdiscover, ReadsSwitchesAdaptersAndEachCableOnce) {
   const auto wiring = parse_ibnetdiscover(kIbnet, "net.txt");

@@ -160,6 +160,11 @@ void AgentMetrics::incidents(std::span<const Incident> incidents) {
   }
 }
 
+void AgentMetrics::reports(const IntakeCounts& counts) {
+  const std::lock_guard lock(mutex_);
+  reports_ = counts;
+}
+
 void AgentMetrics::reloaded(bool applied) {
   const std::lock_guard lock(mutex_);
   ++(applied ? reloads_applied_ : reloads_refused_);
@@ -201,6 +206,14 @@ std::string AgentMetrics::text() const {
                   below));
   out.family("bonescan_visits_total", "counter", "Visits that were carried out.");
   out.sample(visits_);
+  out.family("bonescan_reports_total",
+             "counter",
+             "Reports of planned visits by what became of them; a missing one says nothing.");
+  out.sample("outcome", "received", reports_.received);
+  out.sample("outcome", "missing", reports_.missing);
+  out.sample("outcome", "late", reports_.late);
+  out.sample("outcome", "duplicate", reports_.duplicates);
+  out.sample("outcome", "unplanned", reports_.unplanned);
   out.family("bonescan_windows_total", "counter", "Detection windows that were closed.");
   out.sample(windows_);
   out.family("bonescan_endpoints_ready", "gauge", "Endpoints that can be probed at the moment.");

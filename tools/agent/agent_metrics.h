@@ -7,6 +7,7 @@
 // Thread-safe: the run writes, the server's thread reads.
 #pragma once
 
+#include "detectors/intake/visit_intake.h"
 #include "detectors/records/incident.h"
 #include "detectors/telemetry/inspection.h"
 #include "detectors/telemetry/probe.h"
@@ -46,6 +47,8 @@ class AgentMetrics final {
   AgentMetrics(std::string version, std::string commit);
 
   void observed(const ProbeBatch& batch);
+  /// Sums of the whole run.
+  void reports(const IntakeCounts& counts);
   void membership(std::span<const MembershipEvent> events);
   void window_closed();
   /// All incidents of the run.
@@ -66,6 +69,7 @@ class AgentMetrics final {
   std::array<std::uint64_t, kProbeBucketsNs.size() + 1> buckets_{};
   std::uint64_t rtt_sum_ns_ = 0;
   std::uint64_t visits_ = 0;
+  IntakeCounts reports_;
   std::uint64_t windows_ = 0;
   std::array<std::uint64_t, kLayerCount> opened_{};
   std::array<std::uint64_t, kLayerCount> open_{};

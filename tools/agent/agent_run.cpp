@@ -179,6 +179,9 @@ class LiveRun {
       metrics_.observed(batch);
       visits_.add(batch, pipeline_.pairs());
     };
+    hooks.intake = [this](Time, const TelemetryIntake& intake) {
+      metrics_.reports(intake.visits().total());
+    };
     hooks.updates = [this, record = hooks.updates](Time now, const PipelineUpdates& news) {
       record(now, news);
       updates(now, news);
@@ -212,6 +215,8 @@ class LiveRun {
         return "is gone";
       case MembershipKind::kAddressChanged:
         return "has another address";
+      case MembershipKind::kSubmitted:
+        return "is submitted";
     }
     return "changed";
   }

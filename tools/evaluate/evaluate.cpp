@@ -130,9 +130,46 @@ RestatedPrecision restate(double faults_per_day,
   return restated;
 }
 
+/// How long RNICs were watched.  Where tasks come and go, each endpoint counts from its submission
+/// (or the start) until it is gone (or the end); where none is submitted, all count throughout.
+double rnic_days(const RunData& run) {
+  const Time end = run.result.reached;
+  std::vector<Time> from(run.endpoints.size(), kStartOfRun);
+  std::vector<Time> to(run.endpoints.size(), end);
+  bool grows = false;
+  for (const MembershipEvent& event : run.membership) {
+    if (event.endpoint.index() >= from.size()) {
+      continue;
+    }
+    switch (event.kind) {
+      case MembershipKind::kSubmitted:
+        grows = true;
+        from[event.endpoint.index()] = std::min(event.at, end);
+        break;
+      case MembershipKind::kGone:
+        to[event.endpoint.index()] = std::min(event.at, end);
+        break;
+      case MembershipKind::kReady:
+        to[event.endpoint.index()] = end;
+        break;
+      case MembershipKind::kStopping:
+      case MembershipKind::kAddressChanged:
+        break;
+    }
+  }
+  if (!grows) {
+    return seconds(end) / kSecondsPerDay * static_cast<double>(run.result.rnics);
+  }
+  double watched_s = 0.0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    watched_s += seconds(to[i] - from[i]);
+  }
+  return watched_s / kSecondsPerDay;
+}
+
 void state_false_alarms(const RunData& run, DetectionScore& score) {
   const double days = seconds(run.result.reached) / kSecondsPerDay;
-  const double reference_days = days * static_cast<double>(run.result.rnics) / kReferenceRnics;
+  const double reference_days = rnic_days(run) / kReferenceRnics;
   const auto count = static_cast<double>(score.false_positives);
   score.false_alarms_per_day = quotient(count, days);
   score.false_alarms_per_day_upper95 = poisson_upper_bound(score.false_positives, days);

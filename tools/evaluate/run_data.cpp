@@ -28,6 +28,7 @@ Expected<RunData> load_run(const std::string& directory_or_file) {
       .verdicts = log.verdicts(),
       .incidents = log.incidents(),
       .truth = log.truth(),
+      .membership = log.membership(),
   };
 }
 

@@ -10,6 +10,7 @@
 #include "detectors/run_log/rows.h"
 #include "detectors/telemetry/component.h"
 #include "detectors/telemetry/endpoint.h"
+#include "detectors/telemetry/inspection.h"
 #include "sim/base/error.h"
 
 #include <string>
@@ -27,6 +28,7 @@ struct RunData {
   std::vector<Verdict> verdicts;
   std::vector<Incident> incidents;
   std::vector<TruthRow> truth;
+  std::vector<MembershipEvent> membership;
 };
 
 /// Reads a run directory (its run.sqlite) or a run.sqlite itself.

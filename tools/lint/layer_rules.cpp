@@ -59,6 +59,7 @@ const std::vector<std::string_view> kNumerics = {"skeleton",
                                                  "detectors/detect",
                                                  "detectors/localize",
                                                  "detectors/incident",
+                                                 "detectors/intake",
                                                  "detectors/pipeline",
                                                  "detectors/baselines"};
 
@@ -184,6 +185,7 @@ const std::vector<Layer>& layer_table() {
             "detectors/detect",
             "detectors/localize",
             "detectors/incident",
+            "detectors/intake",
             "detectors/baselines",
             "detectors/pipeline/pipeline_options.h"});
   static const std::vector<std::string_view> kBackend = with(kSeam, {"detectors/run_log"});
@@ -205,6 +207,7 @@ const std::vector<Layer>& layer_table() {
       {"detectors/detect", kCore, {}},
       {"detectors/localize", kCore, {}},
       {"detectors/incident", kCore, {}},
+      {"detectors/intake", kSeam, {}},
       {"detectors/baselines", kCore, {}},
       {"detectors/pipeline", with(kCore, {"skeleton"}), {}},
       {"detectors/run_log", kSeam, {}},

@@ -7,8 +7,8 @@ the findings only.  Exit status: 0 clean, 1 findings, 2 there is no build to tak
 
 Most of the time goes into the headers of others, so the sources of one folder are examined a few
 at a time, included one after the other into one file.  Where that does not compile (two sources
-give one name to different things) or finds anything, its sources are examined one by one: what is
-printed is always about a source by itself.
+give one name to different things) or finds anything, each half of them is tried, down to single
+sources: what is printed is always about a source by itself.
 """
 
 import argparse
@@ -64,13 +64,14 @@ def key_of(entry, source, headers, config):
 
 
 def flags_of(entry):
-    """The compile command without program, input and output."""
+    """The flags of a compile command, without files and without g++'s precompiled header."""
+    with_value = ("-o", "-c", "-MF", "-MT", "-include")
     words = shlex.split(entry["command"])
     start = next(i for i, word in enumerate(words) if word.startswith("-"))
-    flags, skip = [], False
+    flags, skip = ["-Wno-unknown-warning-option"], False  # the others are g++'s
     for word in words[start:]:
-        if skip or word in ("-o", "-c", "-MF", "-MT", "-MD"):
-            skip = word in ("-o", "-c", "-MF", "-MT")
+        if skip or word in (*with_value, "-MD", "-Winvalid-pch"):
+            skip = word in with_value
             continue
         flags.append(word)
     return flags
@@ -86,51 +87,38 @@ def groups_of(sources, commands):
             yield list(flags), members[i : i + GROUP_SIZE]
 
 
+def run_clang_tidy(file, flags, *options):
+    return subprocess.run(
+        [CLANG_TIDY, "--quiet", "--use-color=0", *options, str(file), "--", *flags],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
 def clean_together(flags, members, folder):
     """Whether the sources, included into one file, compile and have no findings."""
     name = hashlib.sha256("".join(map(str, members)).encode()).hexdigest()[:16]
     together = folder / f"{name}.cpp"
     together.write_text("".join(f'#include "{member}"\n' for member in members), encoding="utf-8")
-    done = subprocess.run(
-        [
-            CLANG_TIDY,
-            "--quiet",
-            "--use-color=0",
-            "--checks=-bugprone-suspicious-include",
-            "--header-filter=.*",
-            str(together),
-            "--",
-            *flags,
-            "-Wno-unknown-warning-option",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    return done.returncode == 0
+    options = ("--checks=-bugprone-suspicious-include", "--header-filter=.*")
+    return run_clang_tidy(together, flags, *options).returncode == 0
 
 
-def examine(source, build):
-    """Returns the findings; empty if there are none."""
-    done = subprocess.run(
-        [
-            CLANG_TIDY,
-            "--quiet",
-            "--use-color=0",
-            "--extra-arg=-Wno-unknown-warning-option",  # the build's flags are g++'s
-            "-p",
-            str(build),
-            str(source),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    if done.returncode == 0:
-        return ""
-    return done.stdout or done.stderr or f"{source}: {CLANG_TIDY} failed without a word\n"
+def findings_of(flags, members, folder):
+    """Findings by source; empty text for a clean one."""
+    if len(members) == 1:
+        done = run_clang_tidy(members[0], flags)
+        failed = f"{members[0]}: {CLANG_TIDY} failed without a word\n"
+        return {members[0]: (done.stdout or done.stderr or failed) if done.returncode else ""}
+    if clean_together(flags, members, folder):
+        return dict.fromkeys(members, "")
+    half = len(members) // 2
+    return {
+        **findings_of(flags, members[:half], folder),
+        **findings_of(flags, members[half:], folder),
+    }
 
 
 def main():
@@ -166,26 +154,18 @@ def main():
     together = build / "clang_tidy_together"
     together.mkdir(exist_ok=True)
     started = time.monotonic()
-    findings = {}
-
-    def examine_group(group):
-        flags, members = group
-        if len(members) > 1 and clean_together(flags, members, together):
-            return members
-        for source in members:
-            findings[source] = examine(source, build)
-        return members
-
+    failures = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for members in pool.map(examine_group, groups_of(waiting, commands)):
-            for source in members:
-                if findings.get(source):
-                    print(findings[source], flush=True)
+        groups = groups_of(waiting, commands)
+        for found in pool.map(lambda group: findings_of(*group, together), groups):
+            for source, findings in found.items():
+                if findings:
+                    failures += 1
+                    print(findings, flush=True)
                     continue
                 waiting[source].touch()
                 after_s = time.monotonic() - started
                 print(f"{source.relative_to(root)}: clean ({after_s:.0f} s)", flush=True)
-    failures = sum(1 for text in findings.values() if text)
     print(f"clang-tidy: {failures} sources with findings")
     return 1 if failures else 0
 

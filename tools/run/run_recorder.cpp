@@ -24,6 +24,7 @@ RunInfo describe_run(const PipelineOptions& options, std::string command) {
 RunLoopHooks RunRecorder::hooks() {
   RunLoopHooks hooks;
   hooks.membership = [this](Time now, std::span<const MembershipEvent> events) {
+    log_.endpoints(telemetry_.endpoints);
     log_.membership(now, events);
   };
   hooks.throughput = [this](std::span<const ThroughputSample> samples) {

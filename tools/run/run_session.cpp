@@ -164,11 +164,10 @@ RunData run_scenario(const Scenario& scenario, const RunSessionOptions& options)
       }
     }
   };
-  const Time reached = run_loop(pipeline,
-                                telemetry,
-                                scenario.pipeline.probing,
-                                kStartOfRun + scenario.duration,
-                                make_hooks(recorder, options));
+  RunLoopHooks hooks = make_hooks(recorder, options);
+  hooks.wait = [&](Time) { simulation.learn_paths(pipeline.pairs()); };
+  const Time reached = run_loop(
+      pipeline, telemetry, scenario.pipeline.probing, kStartOfRun + scenario.duration, hooks);
   if (capture) {
     or_throw(capture->finish());
   }
@@ -190,7 +189,7 @@ RunData replay_run(const std::string& run_sqlite, const RunSessionOptions& optio
   info.command = options.command;
   info.truth_available = false;
   pipeline_options.seed = recorded.seed;
-  const auto log = or_throw(RunLogWriter::create(file, info, backend->log().endpoints()));
+  const auto log = or_throw(RunLogWriter::create(file, info, backend->telemetry().endpoints));
   write_manifest(options.directory, info, {});
   const Telemetry telemetry = log->recording(backend->telemetry());
   Pipeline pipeline(pipeline_options, telemetry);
@@ -200,8 +199,9 @@ RunData replay_run(const std::string& run_sqlite, const RunSessionOptions& optio
   const RunResult recorded_result = backend->log().result();
   const Time end = recorded_result.complete && !was_live(recorded) ? kStartOfRun + recorded.planned
                                                                    : recorded_result.reached;
-  const Time reached =
-      run_loop(pipeline, telemetry, pipeline_options.probing, end, make_hooks(recorder, options));
+  RunLoopHooks hooks = make_hooks(recorder, options);
+  hooks.wait = [&](Time) { backend->use_pair_ids(pipeline.pairs()); };
+  const Time reached = run_loop(pipeline, telemetry, pipeline_options.probing, end, hooks);
   if (const auto status = backend->status(); !status) {
     throw EnvironmentError(status.error().detail);
   }

@@ -13,6 +13,8 @@ WorldOptions world_options(const Scenario& scenario) {
           .jobs = scenario.jobs,
           .late_starts = {.share = scenario.confounders.late_start_share,
                           .delay = scenario.confounders.late_start_delay},
+          .cloud = scenario.cloud,
+          .clocks = scenario.clocks,
           .seed = scenario.seed};
 }
 
@@ -31,7 +33,8 @@ Simulation::Simulation(const Scenario& scenario, const SimulationOptions& option
       backend_(world_,
                {.evaluation = options.evaluation,
                 .threads = options.threads,
-                .packets = options.packets}) {
+                .packets = options.packets,
+                .channel = scenario.telemetry}) {
   injector_.observe(&GroundTruth::on_fault, &truth_);
   // The loader has resolved every component, so a refusal is a bug.
   BONESCAN_CHECK(injector_.schedule(faults_).has_value());

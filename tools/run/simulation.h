@@ -43,9 +43,12 @@ class Simulation final {
   /// Grows whenever truth_rows() would say something new.
   std::uint64_t truth_revision() const { return truth_.revision(); }
 
-  /// Takes down which links the probes of these pairs cross, before anything is broken.
+  /// Takes down which links the probes of these pairs cross; a later call those of the pairs that
+  /// were appended since.  Call it first before anything is broken.
   void learn_paths(const PairTable& pairs) {
-    signatures_ = crossing_signatures(world_, backend_.endpoints(), pairs, scenario_.pipeline.seed);
+    add_crossings(
+        world_, backend_.endpoints(), pairs, pairs_learnt_, scenario_.pipeline.seed, signatures_);
+    pairs_learnt_ = pairs.size();
   }
 
   /// What is known of every fault that has begun, with scores' needs filled in.
@@ -63,6 +66,7 @@ class Simulation final {
   GroundTruth truth_;
   SimBackend backend_;
   CrossingSignatures signatures_;
+  std::size_t pairs_learnt_ = 0;
 };
 
 }  // namespace bonescan

@@ -31,7 +31,10 @@ Layer layer_of(TruthLayer layer) {
 
 /// What the mechanism does to the paths it touches.
 Symptom symptom_of(const TruthRecord& record, const FaultSpec& fault) {
-  if (record.layer == TruthLayer::kRnic || fault.effects.front().kind == EffectKind::kLinkDelay) {
+  // Ports that drop are of the RNIC too.
+  const bool is_slow = record.layer == TruthLayer::kRnic && record.loss_ratio == 0.0;
+  const EffectKind kind = fault.effects.front().kind;
+  if (is_slow || kind == EffectKind::kLinkDelay || kind == EffectKind::kFlowLimit) {
     return Symptom::kLatency;
   }
   const bool flaps = fault.effects.front().kind == EffectKind::kPortFlap;
@@ -40,8 +43,7 @@ Symptom symptom_of(const TruthRecord& record, const FaultSpec& fault) {
 
 Component component_of(const TruthRecord& record, const World& world) {
   if (record.rule) {
-    return {ComponentType::kRule,
-            world.open_flow().rule_name(*record.rule, world.options().overlay.vni)};
+    return {ComponentType::kRule, world.rule_name(*record.rule)};
   }
   const std::string name = component_name(world.fabric(), record.component);
   switch (record.component.kind) {
@@ -77,11 +79,11 @@ std::vector<std::string> equivalent_links(const CrossingSignatures& signatures,
 /// The affected pairs that are endpoints of the run.
 std::vector<Pair> affected_pairs(const TruthRecord& record, const EndpointMap& endpoints) {
   std::vector<Pair> pairs;
-  for (const auto& [source, target] : record.affected) {
-    const auto from = endpoints.endpoint(source);
-    const auto to = endpoints.endpoint(target);
-    if (from && to) {
-      pairs.push_back({*from, *to});
+  for (const auto& [source, target] : record.affected_leases) {
+    const EndpointId from = EndpointMap::endpoint_of_lease(source);
+    const EndpointId to = EndpointMap::endpoint_of_lease(target);
+    if (endpoints.knows(from) && endpoints.knows(to)) {
+      pairs.push_back({from, to});
     }
   }
   return pairs;
@@ -89,13 +91,15 @@ std::vector<Pair> affected_pairs(const TruthRecord& record, const EndpointMap& e
 
 }  // namespace
 
-CrossingSignatures crossing_signatures(const World& world,
-                                       const EndpointMap& endpoints,
-                                       const PairTable& pairs,
-                                       std::uint64_t seed) {
-  CrossingSignatures signatures(world.fabric().cable_count());
-  for (std::uint32_t p = 0; p < pairs.size(); ++p) {
-    const Pair& ends = pairs[PairId(p)];
+void add_crossings(const World& world,
+                   const EndpointMap& endpoints,
+                   const PairTable& pairs,
+                   std::size_t first,
+                   std::uint64_t seed,
+                   CrossingSignatures& signatures) {
+  signatures.resize(world.fabric().cable_count());
+  for (std::size_t p = first; p < pairs.size(); ++p) {
+    const Pair& ends = pairs[PairId(static_cast<std::uint32_t>(p))];
     const ProbePath path = resolve_path(world,
                                         {.source = endpoints.rnic(ends.source),
                                          .target = endpoints.rnic(ends.target),
@@ -114,7 +118,6 @@ CrossingSignatures crossing_signatures(const World& world,
       signatures[CableId(static_cast<std::uint32_t>(*cable))] += mix64(p + 1);
     }
   }
-  return signatures;
 }
 
 double information_bound_s(double loss_ratio,
@@ -136,8 +139,7 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
                                       const Scenario& scenario,
                                       const CrossingSignatures& signatures) {
   std::vector<TruthRow> rows;
-  std::vector<Pair> probed(pipeline.pairs().begin(), pipeline.pairs().end());
-  std::sort(probed.begin(), probed.end());
+  const PairTable& probed = pipeline.pairs();  // ascending
   const SkeletonSummary skeleton = pipeline.skeleton();
   for (const TruthRecord& record : records) {
     const FaultSpec& fault = scenario.faults[record.id];

@@ -18,10 +18,13 @@ namespace bonescan {
 /// For each cable a hash of the set of pairs whose probes cross it: equal hashes, equal sets.
 using CrossingSignatures = IdVector<CableId, std::uint64_t>;
 
-CrossingSignatures crossing_signatures(const World& world,
-                                       const EndpointMap& endpoints,
-                                       const PairTable& pairs,
-                                       std::uint64_t seed);
+/// Adds the pairs from index `first` on.
+void add_crossings(const World& world,
+                   const EndpointMap& endpoints,
+                   const PairTable& pairs,
+                   std::size_t first,
+                   std::uint64_t seed,
+                   CrossingSignatures& signatures);
 
 std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
                                       const World& world,

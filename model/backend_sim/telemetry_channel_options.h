@@ -1,0 +1,27 @@
+// What happens to reports between the agents and whoever analyses them.  All numbers are ours.
+#pragma once
+
+#include "sim/base/units.h"
+
+namespace bonescan {
+
+/// Shares are of reports of visits, throughput samples and membership events alike.
+struct TelemetryChannelOptions {
+  double lost = 0.0;
+  double late = 0.0;
+  Duration late_by = std::chrono::seconds(2);  ///< at most; uniform
+  double duplicated = 0.0;                     ///< a second copy, late by as much
+  Duration repeat = std::chrono::seconds(5);   ///< a lost event is announced again after this
+  Duration sampler_phase{};   ///< samplers are up to this much after the full second, each its own
+  Duration sampler_jitter{};  ///< standard deviation of the moment of one sample
+  double sampler_missed = 0.0;  ///< samples not taken: the counter's next reading covers them
+
+  bool perfect() const { return lost == 0.0 && late == 0.0 && duplicated == 0.0; }
+
+  bool aligned() const {
+    return sampler_phase == Duration::zero() && sampler_jitter == Duration::zero() &&
+           sampler_missed == 0.0;
+  }
+};
+
+}  // namespace bonescan

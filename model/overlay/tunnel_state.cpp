@@ -1,0 +1,78 @@
+#include "model/overlay/tunnel_state.h"
+
+#include "sim/base/check.h"
+
+namespace bonescan {
+
+std::string_view trace_words(TunnelFault fault) {
+  switch (fault) {
+    case TunnelFault::kNone:
+    case TunnelFault::kWrongMac:
+      return "";
+    case TunnelFault::kWrongVni:
+      return "no rule takes this VNI: table miss, drop";
+    case TunnelFault::kNoRoute:
+      return "native tunnel routing failed";
+    case TunnelFault::kNoNeighbour:
+      return "neighbor cache miss, sending ARP request";
+  }
+  return "";
+}
+
+TunnelState::TunnelState(const Fabric& fabric, std::uint32_t mtu)
+    : fabric_(&fabric),
+      mtu_(mtu),
+      changed_(fabric.host_count()),
+      mtus_(fabric.rnic_count()),
+      bad_checksums_(fabric.rnic_count()),
+      spoof_drops_(fabric.rnic_count()) {}
+
+TunnelFault TunnelState::fault(RnicId source, RnicId target, Time at) const {
+  const HostId host = fabric_->host_of(source);
+  if (!changed(host)) {
+    return TunnelFault::kNone;
+  }
+  // In the order of the way: a packet without a route asks for no neighbour.
+  for (const TunnelKey& key : {TunnelKey{host, TunnelPart::kRoute, target},
+                               TunnelKey{host, TunnelPart::kNeighbour, target},
+                               TunnelKey{host, TunnelPart::kVni, source}}) {
+    const TunnelFault found = versions_.at(key, at);
+    if (found != TunnelFault::kNone) {
+      return found;
+    }
+  }
+  return TunnelFault::kNone;
+}
+
+void TunnelState::change(const TunnelKey& key, TunnelFault fault, Time now) {
+  versions_.change(key, fault, now);
+  changed_[key.host] = 1;
+}
+
+void TunnelState::set_mtu(RnicId rnic, std::uint32_t mtu) {
+  const bool was_own = mtus_[rnic] != 0;
+  mtus_[rnic] = mtu;
+  if (was_own != (mtu != 0)) {
+    ports_changed_ += was_own ? -1U : 1U;
+  }
+}
+
+void TunnelState::begin_bad_checksums(RnicId rnic) {
+  if (bad_checksums_[rnic]++ == 0) {
+    ++ports_changed_;
+  }
+}
+
+void TunnelState::end_bad_checksums(RnicId rnic) {
+  BONESCAN_CHECK(bad_checksums_[rnic] > 0);
+  if (--bad_checksums_[rnic] == 0) {
+    --ports_changed_;
+  }
+}
+
+void TunnelState::end_spoof_drops(RnicId rnic) {
+  BONESCAN_CHECK(spoof_drops_[rnic] > 0);
+  --spoof_drops_[rnic];
+}
+
+}  // namespace bonescan
