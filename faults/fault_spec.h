@@ -36,6 +36,7 @@ enum class EffectKind : std::uint8_t {
   kEswitchCapacity,  ///< eswitch.capacity: others hold all entries but some
   kRulePriority,     ///< rule.priority: a wider rule of software comes before flows' own
   kFlowLimit,        ///< ovs.flow_limit: the working limit is stuck low
+  kControlOff,       ///< cc.off: queues of a switch take no part in congestion control
 };
 
 /// Directions of a cable, seen from its first-named end.

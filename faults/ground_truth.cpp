@@ -174,6 +174,9 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
     case EffectKind::kProcessStop:
       record.layer = first.on.kind == RefKind::kAgent ? TruthLayer::kAgent : TruthLayer::kOverlay;
       break;
+    case EffectKind::kControlOff:
+      record.layer = TruthLayer::kUnderlay;
+      break;
   }
 }
 

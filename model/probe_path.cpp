@@ -2,6 +2,7 @@
 
 #include "model/fabric/ecmp_hash.h"
 #include "model/overlay/datapath_edit.h"
+#include "model/packet_mode/packet.h"
 
 #include <algorithm>
 #include <array>
@@ -107,6 +108,9 @@ double load_queue_ns(const World& world,
                      const ProbeContext& context,
                      Time at,
                      Time& until) {
+  if (load.links().on()) {
+    return 0.0;  // They know better.
+  }
   double busy = 0.0;
   for (const LoadKey& key : {context.source_load, context.target_load}) {
     if (key.known) {
@@ -114,6 +118,23 @@ double load_queue_ns(const World& world,
     }
   }
   return static_cast<double>(world.latency().options().load_queue_mean.count()) * 0.5 * busy;
+}
+
+ProbeWays ways_of(const ProbeContext& context) {
+  return {
+      .request = context.path.request,
+      .answer = context.path.answer,
+      .wire_bytes = static_cast<double>(wire_bytes(PacketKind::kUdRequest, context.spec.bytes))};
+}
+
+/// The probe's bytes, one link after the other.
+double serialization_ns(const World& world, const LinkPath& way, std::uint32_t probe_bytes) {
+  const double bits = 8e9 * wire_bytes(PacketKind::kUdRequest, probe_bytes);
+  double sum = 0.0;
+  for (const LinkId link : way.span()) {
+    sum += bits / static_cast<double>(world.fabric().rate(Fabric::cable_of(link)).count());
+  }
+  return sum;
 }
 
 }  // namespace
@@ -131,6 +152,10 @@ ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
     path.fixed_ns += shadows * static_cast<double>(world.options().overlay.slow_path.count());
   }
   path.queue_mean_ns = there.queue_mean_ns + back.queue_mean_ns;
+  if (world.options().load.model == LoadModel::kLinks) [[unlikely]] {
+    path.serialization_ns = serialization_ns(world, path.request, spec.bytes) +
+                            serialization_ns(world, path.answer, spec.bytes);
+  }
   path.request_pass = there.pass_ratio * (1.0 - world.latency().options().base_loss_ratio);
   const TunnelState& tunnels = world.tunnels();
   if (!tunnels.passes(spec.source, spec.target, spec.bytes)) [[unlikely]] {
@@ -151,6 +176,7 @@ ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
 }
 
 void LoadTimeline::cover(const World& world, Time from, Time to) {
+  links_.cover(world, from, to);
   bursts_.resize(world.jobs().size());
   for (std::size_t j = 0; j < bursts_.size(); ++j) {
     const Job& job = world.jobs()[j];
@@ -202,6 +228,13 @@ std::uint32_t evaluate_probe(const World& world,
   if (quad.traffic != TrafficKind::kNone) {
     world.settle_quad(quad, sent);
   }
+  Time until = kNever;
+  std::optional<PathLoad> met;
+  if (load.links().on()) [[unlikely]] {
+    met = load.links().along(ways_of(context), sent, until);
+  }
+  const double request_pass = met ? path.request_pass * met->request_pass : path.request_pass;
+  const double round_pass = met ? path.round_pass * met->round_pass : path.round_pass;
   const double luck = open01(bits[1]);
 
   if (!path.sends) [[unlikely]] {
@@ -216,8 +249,8 @@ std::uint32_t evaluate_probe(const World& world,
   }
   BridgePass request{world, spec.source, spec.target, sent};
   if (!request.pass(quad.encap[here], spec.source, path.source_rules_changed) ||
-      luck >= path.request_pass ||
-      !request.pass(*far_decap, spec.target, path.target_rules_changed) || !path.answers) {
+      luck >= request_pass || !request.pass(*far_decap, spec.target, path.target_rules_changed) ||
+      !path.answers) {
     return kNoAnswer;
   }
   if (!path.target_sends) [[unlikely]] {
@@ -225,23 +258,24 @@ std::uint32_t evaluate_probe(const World& world,
   }
   BridgePass answer{world, spec.target, spec.source, sent};
   if (!answer.pass(quad.encap[there], spec.target, path.target_rules_changed) ||
-      luck >= path.round_pass ||
-      !answer.pass(*near_decap, spec.source, path.source_rules_changed)) {
+      luck >= round_pass || !answer.pass(*near_decap, spec.source, path.source_rules_changed)) {
     return kNoAnswer;
   }
-  Time until = kNever;
+  double extra_ns = request.cost_ns + answer.cost_ns + path.serialization_ns;
+  if (met) [[unlikely]] {
+    extra_ns += met->wait_ns(bits[kQueueWord]);
+  }
   const double job_queue_ns = load_queue_ns(world, load, context, sent, until);
-  return world.latency().sample_ns(bits,
-                                   context.path.fixed_ns,
-                                   context.path.queue_mean_ns + job_queue_ns,
-                                   request.cost_ns + answer.cost_ns);
+  return world.latency().sample_ns(
+      bits, path.fixed_ns, path.queue_mean_ns + job_queue_ns, extra_ns);
 }
 
-QuietStretch::QuietStretch(const World& world,
-                           const LoadTimeline& load,
-                           const ProbeContext& context,
-                           const FlowQuad& quad,
-                           Time from) {
+void QuietStretch::begin(const World& world,
+                         const LoadTimeline& load,
+                         const ProbeContext& context,
+                         const FlowQuad& quad,
+                         Time from) {
+  until_ = Time::min();
   const ProbePath& path = context.path;
   if (quad.traffic != TrafficKind::kNone || context.marked != nullptr || !path.answers ||
       !path.sends || !path.target_sends || path.source_rules_changed || path.target_rules_changed) {
@@ -255,6 +289,14 @@ QuietStretch::QuietStretch(const World& world,
   }
   if (until > from) {
     load_queue_ns_ = load_queue_ns(world, load, context, from, until);
+    round_pass_ = path.round_pass;
+    if (load.links().on()) [[unlikely]] {
+      path_load_ = load.links().along(ways_of(context), from, until);
+      round_pass_ *= path_load_->round_pass;
+      if (!path_load_->waits()) {
+        path_load_.reset();
+      }
+    }
     until_ = until;
   }
 }

@@ -6,6 +6,7 @@
 // that a batch and one event per probe cannot differ.
 #pragma once
 
+#include "model/workload/link_loads.h"
 #include "model/world.h"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ struct ProbePath {
   LinkPath answer;
   double fixed_ns = 0.0;              ///< base and link delays, both ways
   double queue_mean_ns = 0.0;         ///< queueing by congestion, both ways, without the job's load
+  double serialization_ns = 0.0;      ///< of the probe on every link; 0 without LoadModel::kLinks
   double request_pass = 1.0;          ///< probability to pass the links of the request
   double round_pass = 1.0;            ///< of request and answer
   bool sends = true;                  ///< the source's VF lets its packets out
@@ -41,7 +43,8 @@ struct ProbePath {
 
 ProbePath resolve_path(const World& world, const ProbeSpec& spec);
 
-/// Job bursts that overlap a stretch of time, per job and stage, so that load is a lookup.
+/// Job bursts that overlap a stretch of time, per job and stage, so that load is a lookup; and what
+/// links carry in that time.
 class LoadTimeline final {
  public:
   /// Recomputes the bursts in [from, to).
@@ -63,8 +66,12 @@ class LoadTimeline final {
     return 0.0;
   }
 
+  /// What the links carry; empty without LoadModel::kLinks.
+  const LinkLoads& links() const { return links_; }
+
  private:
   std::vector<std::vector<std::vector<TimeSpan>>> bursts_;  ///< [job][stage]
+  LinkLoads links_;
 };
 
 /// Place of an RNIC in its job, for load lookups.
@@ -94,17 +101,19 @@ class QuietStretch final {
  public:
   /// Empty: covers no moment.
   QuietStretch() = default;
-  /// From `from`, just after a probe of the visit went through.
-  QuietStretch(const World& world,
-               const LoadTimeline& load,
-               const ProbeContext& context,
-               const FlowQuad& quad,
-               Time from);
+
+  /// Another one, from `from`, just after a probe of the visit went through.
+  /// REQUIRES: settled
+  void begin(const World& world,
+             const LoadTimeline& load,
+             const ProbeContext& context,
+             const FlowQuad& quad,
+             Time from);
 
   /// May the probe be taken by sample()?  Lost probes may not: they leave their traces on half of
   /// the way.
-  bool covers(Time sent, const PhiloxCounter& bits, const ProbePath& path) const {
-    return sent < until_ && open01(bits[1]) < path.round_pass;
+  bool covers(Time sent, const PhiloxCounter& bits) const {
+    return sent < until_ && open01(bits[1]) < round_pass_;
   }
 
   /// RTT in ns; what evaluate_probe() says.  REQUIRES: covers().
@@ -114,7 +123,12 @@ class QuietStretch final {
                        const PhiloxCounter& bits) {
     last_ = sent;
     ++count_;
-    return world.latency().sample_ns(bits, path.fixed_ns, path.queue_mean_ns + load_queue_ns_, 0.0);
+    double extra_ns = path.serialization_ns;
+    if (path_load_) [[unlikely]] {
+      extra_ns += path_load_->wait_ns(bits[kQueueWord]);
+    }
+    return world.latency().sample_ns(
+        bits, path.fixed_ns, path.queue_mean_ns + load_queue_ns_, extra_ns);
   }
 
   /// Counts the sampled probes in the tables; call before anything else looks at the quad.
@@ -125,6 +139,8 @@ class QuietStretch final {
   Time last_;
   std::uint32_t count_ = 0;
   double load_queue_ns_ = 0.0;
+  double round_pass_ = 0.0;
+  std::optional<PathLoad> path_load_;  ///< if there is anything to wait for
 };
 
 /// Outcome of the probe sent at `sent`: RTT in ns, or kNoAnswer.  Moves `quad` forward.

@@ -41,6 +41,7 @@ World::World(const WorldOptions& options, Engine& engine)
       tunnels_(fabric_, options.overlay.mtu),
       latency_(options.latency),
       host_clocks_(options.clocks, options.seed),
+      queue_control_(fabric_),
       eswitch_(fabric_, options.overlay.eswitch, options.seed),
       jobs_(fabric_),
       leases_(fabric_.rnic_count()),

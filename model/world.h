@@ -23,6 +23,8 @@
 #include "model/overlay/revalidator.h"
 #include "model/overlay/tunnel_state.h"
 #include "model/workload/job_table.h"
+#include "model/workload/load_options.h"
+#include "model/workload/queue_control.h"
 #include "sim/engine/engine.h"
 
 #include <cstdint>
@@ -41,6 +43,7 @@ struct WorldOptions {
   LateStartOptions late_starts;
   CloudOptions cloud;
   HostClockOptions clocks;
+  LoadOptions load{};
   std::uint64_t seed = 1;
 };
 
@@ -162,6 +165,10 @@ class World final : private CloudObserver {
 
   const Router& router() const { return router_; }
 
+  QueueControl& queue_control() { return queue_control_; }
+
+  const QueueControl& queue_control() const { return queue_control_; }
+
   FlowClocks clocks(RnicId rnic) const {
     const HostId host = fabric_.host_of(rnic);
     return {sweeps_[host], refreshes_[rnic], options_.overlay, revalidators_[host].pressure};
@@ -246,6 +253,7 @@ class World final : private CloudObserver {
   TunnelState tunnels_;
   LatencyModel latency_;
   HostClocks host_clocks_;
+  QueueControl queue_control_;
   FlowStore flows_;
   Eswitch eswitch_;
   JobTable jobs_;

@@ -33,6 +33,7 @@ std::uint64_t process_print(const World& world) {
   for (std::uint32_t h = 0; h < world.fabric().host_count(); ++h) {
     print.add(std::uint64_t{world.agent_running(HostId(h))} << 1 |
               std::uint64_t{world.vswitchd_running(HostId(h))});
+    print.add(std::uint64_t{world.revalidator(HostId(h)).pinned_limit});
   }
   for (std::uint32_t r = 0; r < world.fabric().rnic_count(); ++r) {
     print.add(std::uint64_t{world.clocks(RnicId(r)).refreshes.stopped()});
@@ -58,7 +59,8 @@ std::uint64_t flow_print(const World& world, Time now) {
 
 std::uint64_t WorldFingerprint::value() const {
   Fingerprint print;
-  for (const std::uint64_t part : {links, routing, rules, containers, processes, flows}) {
+  for (const std::uint64_t part :
+       {links, routing, rules, tunnels, eswitches, queues, containers, processes, flows}) {
     print.add(part);
   }
   return print.value();
@@ -68,6 +70,9 @@ WorldFingerprint world_fingerprint(const World& world, Time now) {
   return {.links = world.links().fingerprint(),
           .routing = routing_print(world),
           .rules = world.open_flow().fingerprint(),
+          .tunnels = world.tunnels().fingerprint(),
+          .eswitches = world.eswitch().fingerprint(),
+          .queues = world.queue_control().fingerprint(),
           .containers = container_print(world),
           .processes = process_print(world),
           .flows = flow_print(world, now)};

@@ -18,8 +18,11 @@ struct WorldFingerprint {
   std::uint64_t links = 0;       ///< loss, delay, queues, ports and exclusions of every link
   std::uint64_t routing = 0;     ///< salt and algorithm of every switch
   std::uint64_t rules = 0;       ///< OpenFlow rules that are not as they should be
+  std::uint64_t tunnels = 0;     ///< routes, neighbours, VNIs, ports and spoof checks
+  std::uint64_t eswitches = 0;   ///< entries and order
+  std::uint64_t queues = 0;      ///< which switches take part in congestion control
   std::uint64_t containers = 0;  ///< states, and who is ready
-  std::uint64_t processes = 0;   ///< agents, bridges and counters that stand still
+  std::uint64_t processes = 0;   ///< agents, bridges and counters that stand still, flow limits
   std::uint64_t flows = 0;       ///< where every megaflow is: eswitch, software, nowhere
 
   constexpr bool operator==(const WorldFingerprint&) const = default;

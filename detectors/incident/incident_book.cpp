@@ -65,13 +65,12 @@ void IncidentBook::add_evidence(IncidentIndex index, Evidence evidence) {
   }
 }
 
-void IncidentBook::close_silent(Time now,
-                                Duration sweep,
-                                const std::function<bool(const Incident&)>& unheard) {
+void IncidentBook::close_silent(Time now, Duration sweep, std::span<const IncidentIndex> unheard) {
   const Duration silence = std::max({options_.close_after, options_.merge_gap, sweep * 3 / 2});
   std::erase_if(open_, [&](IncidentIndex index) {
     Incident& incident = incidents_[index];
-    if (now - incident.last_seen < silence || (unheard && unheard(incident))) {
+    if (now - incident.last_seen < silence ||
+        std::find(unheard.begin(), unheard.end(), index) != unheard.end()) {
       return false;
     }
     incident.closed = now;

@@ -10,7 +10,6 @@
 #include "detectors/pipeline/pipeline_options.h"
 #include "detectors/records/incident.h"
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,12 +44,10 @@ class IncidentBook final {
   void add_evidence(IncidentIndex index, Evidence evidence);
 
   /// Closes incidents that were silent for close_after, and for at least merge_gap (a shorter gap
-  /// is one incident) and one and a half sweeps (every pair was visited again).  One of which
-  /// `unheard` says that nothing was heard since its last symptom stays open: silence of the
-  /// probers is not health.
-  void close_silent(Time now,
-                    Duration sweep,
-                    const std::function<bool(const Incident&)>& unheard = {});
+  /// is one incident) and one and a half sweeps (every pair was visited again).  Those in `unheard`
+  /// stay open: nobody who could tell has said anything since, and silence of the probers is not
+  /// health.
+  void close_silent(Time now, Duration sweep, std::span<const IncidentIndex> unheard = {});
 
   /// Incidents changed since the last call, ascending.
   std::vector<std::size_t> take_changed();

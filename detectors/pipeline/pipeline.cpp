@@ -82,8 +82,13 @@ class Pipeline::Impl {
     }
     loss_.run(now);
     latency_.run(now);
-    state_.incidents.close_silent(
-        now, state_.sweep(), [this](const Incident& incident) { return unheard(incident); });
+    unheard_.clear();
+    for (const IncidentIndex index : state_.incidents.open()) {
+      if (unheard(state_.incidents[index])) {
+        unheard_.push_back(index);
+      }
+    }
+    state_.incidents.close_silent(now, state_.sweep(), unheard_);
     release_ended(now);
   }
 
@@ -311,6 +316,7 @@ class Pipeline::Impl {
   std::vector<ShortTermResult> results_;
   std::vector<const Visit*> in_order_;  ///< scratch of observe()
   std::vector<EndedTask> ended_;        ///< in the order of their end
+  std::vector<IncidentIndex> unheard_;  ///< scratch of poll()
   std::int64_t window_ = 0;             ///< the window that closes next
 };
 

@@ -22,10 +22,10 @@
 //    by the call that adds it (the platform says so, and its word is not lost); all endpoints of a
 //    task are announced together: in the order of their neighbouring ids, with one time, before any
 //    other event of the task.
-// 8. An endpoint ends with kStopping, kGone, or both.  When all endpoints of a task are gone the
-//    task has ended: nothing is ever heard of these ids again (one that starts anew is submitted
-//    with new ids), and whoever holds state of the task may release it.  The on-demand sources
-//    answer kUnavailable, alive() kUnknown, about an endpoint that they have released.
+// 8. An endpoint ends with kStopping, kGone, or both; it may come back while others of its task
+//    live.  When all are gone (kGone, not kStopping alone) the task has ended: nothing is heard of
+//    these ids again, a task that starts anew has new ones, and whoever holds state of it may
+//    release that: then the on-demand sources answer kUnavailable, and alive() kUnknown.
 // detectors/intake makes of such reports what the pipeline needs: in order, once, or counted as
 // missing.  Thread-compatible: one caller at a time.
 #pragma once

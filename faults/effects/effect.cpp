@@ -33,6 +33,8 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
     case EffectKind::kRulePriority:
     case EffectKind::kFlowLimit:
       return make_eswitch_effect(spec);
+    case EffectKind::kControlOff:
+      return make_queue_effect(spec);
   }
   return nullptr;
 }
@@ -79,6 +81,8 @@ std::string_view effect_name(EffectKind kind) {
       return "rule.priority";
     case EffectKind::kFlowLimit:
       return "ovs.flow_limit";
+    case EffectKind::kControlOff:
+      return "cc.off";
   }
   return "unknown";
 }

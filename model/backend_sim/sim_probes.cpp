@@ -206,13 +206,15 @@ void SimProbes::evaluate_visit(Pending& visit, Time limit) {
               std::span(bits).first(drawn));
     for (std::size_t i = 0; i < drawn && visit.next_send() < limit; ++i) {
       const Time sent = visit.next_send();
-      if (stretch.covers(sent, bits[i], visit.context.path)) [[likely]] {
+      if (stretch.covers(sent, bits[i])) [[likely]] {
         record(visit, sent, stretch.sample(*world_, visit.context.path, sent, bits[i]));
         continue;
       }
       stretch.settle(quad);
       evaluate_next(visit, bits[i]);
-      stretch = QuietStretch(*world_, load_, visit.context, quad, sent);
+      if (!visit.abandoned) {
+        stretch.begin(*world_, load_, visit.context, quad, sent);
+      }
     }
   }
   stretch.settle(quad);

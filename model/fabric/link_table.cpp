@@ -71,6 +71,7 @@ void LinkTable::set_excluded(LinkId link, bool excluded) {
   excluded_count_ += value;
   excluded_count_ -= excluded_[link];
   excluded_[link] = value;
+  ++version_;
 }
 
 void LinkTable::set_excluded(CableId cable, bool excluded) {
@@ -118,6 +119,7 @@ void LinkTable::recompute(LinkId link) {
   }
   columns_[link] = column;
   capacity_ratios_[link] = capacity_ratio;
+  ++version_;
 }
 
 std::uint64_t LinkTable::fingerprint() const {

@@ -101,6 +101,9 @@ class LinkTable final {
                   const PacketView& packet,
                   LinkConditions& conditions) const;
 
+  /// Counts changes of any kind; not part of the state.
+  std::uint64_t version() const { return version_; }
+
   /// Of everything that packets can see, and of how often each port was taken down.
   std::uint64_t fingerprint() const;
 
@@ -126,6 +129,7 @@ class LinkTable final {
   IdVector<LinkId, std::uint8_t> excluded_;
   IdVector<LinkId, double> capacity_ratios_;
   std::uint32_t excluded_count_ = 0;
+  std::uint64_t version_ = 0;
   IdVector<ImpairmentId, Active> active_;
 };
 

@@ -27,7 +27,13 @@ class Router final {
 
   const SwitchHash& hash(SwitchId id) const { return hashes_[id]; }
 
-  void set_hash(SwitchId id, const SwitchHash& hash) { hashes_[id] = hash; }
+  void set_hash(SwitchId id, const SwitchHash& hash) {
+    hashes_[id] = hash;
+    ++version_;
+  }
+
+  /// Changes whenever a flow may have got another way, but for what LinkTable::version() says.
+  std::uint64_t version() const { return version_; }
 
   /// One way; no links if there is none by design.  `flow` is flow_hash() of the outer five-tuple.
   LinkPath path(RnicId source, RnicId target, std::uint64_t flow) const;
@@ -52,6 +58,7 @@ class Router final {
   IdVector<SwitchId, SwitchHash> hashes_;
   IdVector<RnicId, SwitchHash> bond_hashes_;  ///< empty without bonds
   std::optional<GraphRoutes> graph_;          ///< of a graph
+  std::uint64_t version_ = 0;
 };
 
 }  // namespace bonescan

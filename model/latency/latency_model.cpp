@@ -1,5 +1,6 @@
 #include "model/latency/latency_model.h"
 
+#include "model/latency/spike_tail.h"
 #include "sim/base/distributions.h"
 
 #include <algorithm>
@@ -28,16 +29,16 @@ Duration LatencyModel::base_rtt(const LinkPath& request, const LinkPath& answer)
   return options_.endpoints + one_way(request) + one_way(answer);
 }
 
-double LatencyModel::mean_ns(double fixed_ns, double queue_mean_ns, double overlay_ns) const {
+double LatencyModel::mean_ns(double fixed_ns, double queue_mean_ns, double extra_ns) const {
   const double jitter = std::exp(0.5 * options_.jitter_sigma * options_.jitter_sigma);
-  const double spike = options_.spike_ratio * static_cast<double>(options_.spike_mean.count());
-  return fixed_ns * jitter + queue_mean_ns + overlay_ns + spike;
+  const double spike = options_.spike_ratio * spike_mean_ns(options_);
+  return fixed_ns * jitter + queue_mean_ns + extra_ns + spike;
 }
 
 double LatencyModel::spike_ns(std::uint32_t bits) const {
   // The bits are uniform below spike_below_: used again as the size of the spike.
   const double u = (static_cast<double>(bits) + 0.5) / static_cast<double>(spike_below_);
-  return exponential_quantile(u, static_cast<double>(options_.spike_mean.count()));
+  return spike_quantile_ns(options_, u);
 }
 
 }  // namespace bonescan

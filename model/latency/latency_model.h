@@ -2,8 +2,9 @@
 //
 //   rtt = (endpoints + links + delays) * exp(sigma * z)       jitter, z standard normal
 //         + Exp(mean queue)                                   load and congestion
-//         + Exp(spike mean), for a spike_ratio of probes      scheduling spikes
+//         + a spike, for a spike_ratio of probes              scheduling (spike_tail.h)
 //         + lookups on the software path and upcalls          deterministic
+//         + serialization and waits at loaded links           path_load.h; LoadModel::kLinks only
 //
 // One row of random bits (four words) per probe: word 0 jitter, 1 loss, 2 spike, 3 queue.
 #pragma once
@@ -17,6 +18,9 @@
 
 namespace bonescan {
 
+/// The word that draws queueing.
+constexpr std::size_t kQueueWord = 3;
+
 class LatencyModel final {
  public:
   explicit LatencyModel(const LatencyModelOptions& options);
@@ -26,14 +30,15 @@ class LatencyModel final {
   /// Both ways over these links, without jitter, load or faults.
   Duration base_rtt(const LinkPath& request, const LinkPath& answer) const;
 
-  /// Nanoseconds; `fixed_ns` is base and delays, `overlay_ns` the lookups.
-  /// REQUIRES: the result fits in 32 bits with room for the two outcomes (under 4.29 s).
+  /// Nanoseconds; `fixed_ns` is base and delays, `extra_ns` the lookups, and serialization and
+  /// waits where links have a load. REQUIRES: the result fits in 32 bits with room for the two
+  /// outcomes (under 4.29 s).
   std::uint32_t sample_ns(const PhiloxCounter& bits,
                           double fixed_ns,
                           double queue_mean_ns,
-                          double overlay_ns) const {
-    double rtt = fixed_ns * jitter_(bits[0]) + overlay_ns;
-    rtt += queue_mean_ns * unit_exponential_(bits[3]);
+                          double extra_ns) const {
+    double rtt = fixed_ns * jitter_(bits[0]) + extra_ns;
+    rtt += queue_mean_ns * unit_exponential_(bits[kQueueWord]);
     if (bits[2] < spike_below_) [[unlikely]] {
       rtt += spike_ns(bits[2]);
     }
@@ -42,7 +47,7 @@ class LatencyModel final {
   }
 
   /// Expectation of sample_ns.
-  double mean_ns(double fixed_ns, double queue_mean_ns, double overlay_ns) const;
+  double mean_ns(double fixed_ns, double queue_mean_ns, double extra_ns) const;
 
  private:
   double spike_ns(std::uint32_t bits) const;

@@ -41,6 +41,45 @@ void add_link(PathWait& path, const LinkLoad& load) {
   path.mean_ns += mean_wait_ns(load);
 }
 
+namespace {
+
+/// What a probe waits for packets of its own input, and how often.
+PathWait same_input_wait(const MergingLoad& load) {
+  if (load.same_input <= 0.0) {
+    return {};
+  }
+  const double service_ns = load.same_work_ns / load.same_input;
+  const double behind_ns = std::max(0.0, service_ns - load.probe_ns);
+  // It follows a packet at once, or after a gap that is shorter than what it catches up.
+  const double gap = (1.0 - load.same_input) * behind_ns / service_ns;
+  return {.idle_ratio = 1.0 - load.same_input * (behind_ns > 0.0 ? 1.0 + gap : 0.0),
+          .mean_ns = load.same_input * behind_ns * (1.0 + 0.5 * gap)};
+}
+
+}  // namespace
+
+double mean_wait_ns(const MergingLoad& load) {
+  if (load.utilisation <= 0.0) {
+    return 0.0;
+  }
+  const double rho = std::min(load.utilisation, kMostUtilisation);
+  const double service_ns = load.work_ns / load.utilisation;
+  const double backlog_ns =
+      0.5 * service_ns * (rho / (1.0 - rho) - load.waited) - 0.5 * load.same_work_ns;
+  return std::max(0.0, backlog_ns) + same_input_wait(load).mean_ns;
+}
+
+void add_link(PathWait& path, const MergingLoad& load) {
+  const double mean_ns = mean_wait_ns(load);
+  if (mean_ns <= 0.0) {
+    return;
+  }
+  const double rho = std::min(load.utilisation, kMostUtilisation);
+  const double same = std::min(load.same_input, rho);
+  path.idle_ratio *= (1.0 - rho) / (1.0 - same) * same_input_wait(load).idle_ratio;
+  path.mean_ns += mean_ns;
+}
+
 double wait_quantile_ns(const PathWait& path, double u) {
   if (u <= path.idle_ratio) {
     return 0.0;

@@ -59,6 +59,34 @@ double wait_quantile_ns(const PathWait& path, double u);
 /// The same for one link.
 double wait_quantile_ns(const LinkLoad& load, double u);
 
+/// A link's load by the links over which it comes, as one probe sees it.
+struct MergingLoad {
+  double utilisation = 0.0;  ///< rho
+  double work_ns = 0.0;      ///< sum of rho * service time over all packets
+  double waited = 0.0;       ///< sum of rho_i^2 / (1 - rho_i) over the input links
+  double same_input = 0.0;   ///< rho_p, what comes over the probe's own input link
+  double same_work_ns = 0.0;
+  double probe_ns = 0.0;  ///< serialization of the probe
+};
+
+/// Packets that came over one link have waited for each other there: in a tree of queues of equal
+/// service S what leaves its root does not depend on where they waited.  So all links of a way
+/// together make a packet wait as M/D/1 with the load of the last one, and one link makes it wait
+/// for the difference to its inputs.  A probe at a random moment, by the workload that it finds:
+///   S / 2 * (rho / (1 - rho) - sum of rho_i^2 / (1 - rho_i))
+/// A probe that is smaller than the load, however, catches up at every hop with the packet that it
+/// follows: instead of half of a packet of its own input it waits for
+///   rho_p * D * (1 + (1 - rho_p) * D / (2 S)),  D = S - its own serialization.
+/// One input that is not the probe's gives the rest of a packet, many give M/D/1.
+/// @ours  from the equivalence of trees of equal deterministic servers; for unequal packets S is
+/// the mean of S^2 over the mean of S, which is exact for many inputs alone
+double mean_wait_ns(const MergingLoad& load);
+
+/// Utilisation counts as at most kMostUtilisation: what is beyond is no queue that empties.
+void add_link(PathWait& path, const MergingLoad& load);
+
+constexpr double kMostUtilisation = 0.98;
+
 /// Distribution function of the wait for equal packets (M/D/1), exact.
 ///   P(W <= t) = (1 - rho) * sum over k <= t / S of (x_k)^k / k! * exp(-x_k),  x_k = lambda (k S -
 ///   t)

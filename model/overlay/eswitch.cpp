@@ -1,10 +1,12 @@
 #include "model/overlay/eswitch.h"
 
 #include "model/fabric/ecmp_hash.h"
+#include "sim/base/fingerprint.h"
 #include "sim/base/rng_stream.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace bonescan {
 namespace {
@@ -147,6 +149,15 @@ void Eswitch::open(RnicId rnic, FlowStore& store) {
   for (Megaflow* flow : flows_at(rnic, store)) {
     flow->offloadable = offloads();
   }
+}
+
+std::uint64_t Eswitch::fingerprint() const {
+  Fingerprint print;
+  for (std::uint32_t r = 0; r < own_entries_.size(); ++r) {
+    print.add(std::uint64_t{own_entries_[RnicId(r)]});
+    print.add(std::bit_cast<std::uint64_t>(shadow_shares_[RnicId(r)]));
+  }
+  return print.value();
 }
 
 }  // namespace bonescan

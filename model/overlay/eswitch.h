@@ -57,16 +57,19 @@ class Eswitch final {
   /// Hands tickets to the flows of a new pair.
   void admit(FlowQuad& quad);
 
+  /// Of the entries and the order of every RNIC; who has a ticket is left out.
+  std::uint64_t fingerprint() const;
+
   // Commands.
   /// 0: back to those of the options.
   void set_entries(RnicId rnic, std::uint32_t entries) { own_entries_[rnic] = entries; }
   void set_shadow(RnicId rnic, double share);
 
   /// Deals the free entries of a limited RNIC.  REQUIRES: its quads are settled to `now`.
-  void deal(RnicId rnic, FlowStore& flows, const FlowClocks& clocks, Time now);
+  void deal(RnicId rnic, FlowStore& store, const FlowClocks& clocks, Time now);
 
   /// Every flow may be offloaded again: the RNIC is no longer limited.
-  void open(RnicId rnic, FlowStore& flows);
+  void open(RnicId rnic, FlowStore& store);
 
  private:
   bool is_shadowed(RnicId at, RnicId source, RnicId target) const;

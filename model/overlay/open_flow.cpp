@@ -1,6 +1,5 @@
 #include "model/overlay/open_flow.h"
 
-#include "sim/base/check.h"
 #include "sim/base/fingerprint.h"
 
 #include <fmt/format.h>
@@ -10,25 +9,8 @@
 namespace bonescan {
 
 void OpenFlow::change(const RuleKey& rule, RuleState state, Time now) {
-  std::vector<Version>& versions = versions_[rule];
-  BONESCAN_CHECK(versions.empty() || versions.back().since <= now);
-  versions.push_back({now, state});
+  versions_.change(rule, state, now);
   changed_[rule.host] = 1;
-}
-
-RuleState OpenFlow::state(const RuleKey& rule, Time at) const {
-  const auto found = versions_.find(rule);
-  RuleState state = RuleState::kPresent;
-  if (found == versions_.end()) {
-    return state;
-  }
-  for (const Version& version : found->second) {
-    if (version.since > at) {
-      break;
-    }
-    state = version.state;
-  }
-  return state;
 }
 
 Translation OpenFlow::translate_encap(RnicId source, RnicId target, Time at) const {
@@ -57,34 +39,20 @@ Translation OpenFlow::translate_decap(RnicId target, Time at) const {
 
 Time OpenFlow::encap_changed(RnicId source, RnicId target, Time by) const {
   const HostId host = fabric_->host_of(source);
-  return std::max(last_change({host, RuleTable::kClassify, source}, by),
-                  last_change({host, RuleTable::kEncap, target}, by));
+  return std::max(versions_.last_change({host, RuleTable::kClassify, source}, by),
+                  versions_.last_change({host, RuleTable::kEncap, target}, by));
 }
 
 Time OpenFlow::decap_changed(RnicId target, Time by) const {
-  return last_change({fabric_->host_of(target), RuleTable::kDeliver, target}, by);
-}
-
-Time OpenFlow::last_change(const RuleKey& rule, Time by) const {
-  const auto found = versions_.find(rule);
-  Time last = kStartOfRun;
-  if (found != versions_.end()) {
-    for (const Version& version : found->second) {
-      last = version.since <= by ? version.since : last;
-    }
-  }
-  return last;
+  return versions_.last_change({fabric_->host_of(target), RuleTable::kDeliver, target}, by);
 }
 
 std::uint64_t OpenFlow::fingerprint() const {
   Fingerprint print;
-  for (const auto& [rule, versions] : versions_) {
-    if (versions.back().state != RuleState::kPresent) {
-      print.add(std::uint64_t{rule.host.index()} << 32 | rule.endpoint.index());
-      print.add(static_cast<std::uint64_t>(rule.table) << 8 |
-                static_cast<std::uint64_t>(versions.back().state));
-    }
-  }
+  versions_.for_each_changed([&print](const RuleKey& rule, RuleState state) {
+    print.add(std::uint64_t{rule.host.index()} << 32 | rule.endpoint.index());
+    print.add(static_cast<std::uint64_t>(rule.table) << 8 | static_cast<std::uint64_t>(state));
+  });
   return print.value();
 }
 

@@ -12,13 +12,12 @@
 
 #include "model/fabric/fabric.h"
 #include "model/overlay/tunnel_state.h"
+#include "model/overlay/version_map.h"
 #include "sim/base/units.h"
 
 #include <compare>
 #include <cstdint>
-#include <map>
 #include <string>
-#include <vector>
 
 namespace bonescan {
 
@@ -61,7 +60,7 @@ class OpenFlow final {
   void change(const RuleKey& rule, RuleState state, Time now);
 
   /// State of a rule as it was at `at`.
-  RuleState state(const RuleKey& rule, Time at) const;
+  RuleState state(const RuleKey& rule, Time at) const { return versions_.at(rule, at); }
 
   /// Sender's bridge: classify, then encap.
   Translation translate_encap(RnicId source, RnicId target, Time at) const;
@@ -92,15 +91,8 @@ class OpenFlow final {
   std::string rule_name(const RuleKey& rule, std::uint32_t vni, const std::string& address) const;
 
  private:
-  struct Version {
-    Time since;
-    RuleState state = RuleState::kPresent;
-  };
-
-  Time last_change(const RuleKey& rule, Time by) const;
-
   const Fabric* fabric_;
-  std::map<RuleKey, std::vector<Version>> versions_;
+  VersionMap<RuleKey, RuleState> versions_;
   IdVector<HostId, std::uint8_t> changed_;
 };
 

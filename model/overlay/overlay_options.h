@@ -13,14 +13,14 @@ enum class Reoffload : std::uint8_t {
 };
 
 enum class OvsVersion : std::uint8_t {
-  k2_17,
-  k3_1,
-  k3_3,
+  kV217,
+  kV31,
+  kV33,
 };
 
 /// other_config:offloaded-stats-delay.  3.1 has none (seen in its binary), 3.3 has (documented).
 constexpr bool knows_stats_delay(OvsVersion version) {
-  return version >= OvsVersion::k3_3;
+  return version >= OvsVersion::kV33;
 }
 
 /// other_config:tc-policy.
@@ -41,7 +41,7 @@ struct OverlayOptions {
   Duration max_revalidator = std::chrono::milliseconds(500);  ///< OVS other_config:max-revalidator
   Duration counter_refresh = std::chrono::seconds(1);  ///< mlx5 polls flow counters every 1,000 ms
   Reoffload reoffload = Reoffload::kNever;
-  OvsVersion version = OvsVersion::k3_1;
+  OvsVersion version = OvsVersion::kV31;
   std::uint32_t flow_limit = 200'000;    ///< OVS other_config:flow-limit
   std::uint32_t min_revalidate_pps = 5;  ///< OVS other_config:min-revalidate-pps; 0: no lower limit
   Duration offloaded_stats_delay = std::chrono::seconds(2);  ///< if the version has it

@@ -1,6 +1,7 @@
 #include "model/overlay/tunnel_state.h"
 
 #include "sim/base/check.h"
+#include "sim/base/fingerprint.h"
 
 namespace bonescan {
 
@@ -26,6 +27,20 @@ TunnelState::TunnelState(const Fabric& fabric, std::uint32_t mtu)
       mtus_(fabric.rnic_count()),
       bad_checksums_(fabric.rnic_count()),
       spoof_drops_(fabric.rnic_count()) {}
+
+std::uint64_t TunnelState::fingerprint() const {
+  Fingerprint print;
+  versions_.for_each_changed([&print](const TunnelKey& key, TunnelFault fault) {
+    print.add(std::uint64_t{key.host.index()} << 32 | key.endpoint.index());
+    print.add(static_cast<std::uint64_t>(key.part) << 8 | static_cast<std::uint64_t>(fault));
+  });
+  for (std::uint32_t r = 0; r < mtus_.size(); ++r) {
+    const RnicId rnic(r);
+    print.add(std::uint64_t{mtus_[rnic]} << 32 | std::uint32_t{bad_checksums_[rnic]} << 16 |
+              spoof_drops_[rnic]);
+  }
+  return print.value();
+}
 
 TunnelFault TunnelState::fault(RnicId source, RnicId target, Time at) const {
   const HostId host = fabric_->host_of(source);

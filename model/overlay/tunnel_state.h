@@ -93,6 +93,9 @@ class TunnelState final {
 
   std::uint32_t mtu(RnicId rnic) const { return mtus_[rnic] == 0 ? mtu_ : mtus_[rnic]; }
 
+  /// Of everything that is not as it should be.
+  std::uint64_t fingerprint() const;
+
   // Commands.
   /// REQUIRES: `now` at or after every earlier change of the key.
   void change(const TunnelKey& key, TunnelFault fault, Time now);

@@ -122,6 +122,13 @@ const std::vector<EffectInfo>& effect_infos() {
        "flows",
        "",
        "The working flow limit of Open vSwitch is stuck at `flows`."},
+      {"cc.off",
+       EffectKind::kControlOff,
+       {RefKind::kSwitch},
+       "",
+       "",
+       "The queues of a switch take no part in congestion control; seen with `load.model: links` "
+       "where they are offered more than they carry."},
   };
   return kInfos;
 }

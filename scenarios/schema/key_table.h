@@ -168,14 +168,16 @@ class KeyTable final {
   /// The field is a plain count of bytes.
   template <class F>
   Declaration size(std::string name, Range<Bytes> range, F field, std::string meaning) {
-    return add({std::move(name),
-                "size",
-                fallback(field, [](auto count) { return format_size(Bytes(count)); }),
-                range_text(range, format_size),
-                std::move(meaning)},
-               [range, field](const YamlNode& node, std::string_view path, T& object) {
-                 assign(field(object), read_size(node, path, range).count());
-               });
+    return add(
+        {std::move(name),
+         "size",
+         fallback(field,
+                  [](auto count) { return format_size(Bytes(static_cast<std::int64_t>(count))); }),
+         range_text(range, format_size),
+         std::move(meaning)},
+        [range, field](const YamlNode& node, std::string_view path, T& object) {
+          assign(field(object), read_size(node, path, range).count());
+        });
   }
 
   template <class F>

@@ -6,6 +6,7 @@
 #include "scenarios/schema/config_file.h"
 #include "scenarios/schema/detection_keys.h"
 #include "scenarios/schema/fault_resolver.h"
+#include "scenarios/schema/load_keys.h"
 #include "scenarios/schema/scenario_checks.h"
 #include "scenarios/schema/scenario_keys.h"
 #include "scenarios/schema/wiring_file.h"
@@ -166,6 +167,7 @@ Scenario parse_scenario(std::string_view text,
   check_scenario(draft, root);
   const Fabric fabric(draft.fabric);
   draft.fabric.hash_overrides = resolve_hashes(draft.hash_drafts, fabric, root);
+  resolve_load(draft, fabric, root);
   draft.faults = resolve_faults(draft.fault_drafts, fabric, draft.duration, root);
   // A text that stands alone: what was set or included is part of it, and of its hash.
   draft.text = settings.empty() && !included ? std::string(text) : emit_yaml(root);

@@ -21,7 +21,7 @@ auto eswitch(auto member) {
 void add_revalidator(ScenarioTable& table) {
   table.choice<OvsVersion>(
       "overlay.ovs.version",
-      {{"2.17", OvsVersion::k2_17}, {"3.1", OvsVersion::k3_1}, {"3.3", OvsVersion::k3_3}},
+      {{"2.17", OvsVersion::kV217}, {"3.1", OvsVersion::kV31}, {"3.3", OvsVersion::kV33}},
       overlay(&OverlayOptions::version),
       "Release of Open vSwitch: which settings it knows.");
   table.count("overlay.ovs.flow_limit",

@@ -14,6 +14,7 @@
 #include "model/latency/latency_model_options.h"
 #include "model/overlay/overlay_options.h"
 #include "model/workload/job_options.h"
+#include "model/workload/load_options.h"
 
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ struct Scenario {
   LatencyModelOptions latency;
   std::vector<JobOptions> jobs;
   CloudOptions cloud;
+  LoadOptions load;
   PipelineOptions pipeline;  ///< keys `probing` and `detection`
   ConfounderOptions confounders;
   TelemetryChannelOptions telemetry;  ///< keys `confounders.telemetry`

@@ -3,6 +3,7 @@
 #include "faults/fault_spec.h"
 #include "scenarios/schema/cloud_keys.h"
 #include "scenarios/schema/detection_keys.h"
+#include "scenarios/schema/load_keys.h"
 
 #include <chrono>
 #include <limits>
@@ -220,6 +221,8 @@ ScenarioTable make_scenario_table() {
             "Training jobs, placed on the hosts in this order.")
       .otherwise("none, if there is a cloud");
   add_cloud_keys(table);
+  add_spike_keys(table);
+  add_load_keys(table);
   table.include(detection_table(), field(&Scenario::pipeline));
   add_confounders(table);
   add_clock_keys(table);

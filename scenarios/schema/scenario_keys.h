@@ -35,6 +35,25 @@ struct SwitchHashDraft {
   SwitchHashOverride hash;
 };
 
+/// Load as written (load_keys.h).
+struct OfferedFlowDraft {
+  std::string from;
+  std::string to;
+  double rate_share = 0.0;
+  std::uint32_t packet_bytes = 4'214;
+  Duration at{};
+  Duration length{};  ///< zero: for ever
+};
+
+struct OfferedIncastDraft {
+  std::string to;
+  std::uint32_t senders = 0;
+  std::uint64_t burst_bytes = 0;
+  Duration period = std::chrono::milliseconds(1);
+  Duration at{};
+  Duration length{};  ///< zero: for ever
+};
+
 /// A scenario whose faults are still names.
 struct ScenarioDraft : Scenario {
   std::string topology_file;
@@ -43,6 +62,8 @@ struct ScenarioDraft : Scenario {
   std::string confounders_file;
   std::string cloud_trace_file;
   std::vector<FaultDraft> fault_drafts;
+  std::vector<OfferedFlowDraft> flow_drafts;
+  std::vector<OfferedIncastDraft> incast_drafts;
 };
 
 using ScenarioTable = KeyTable<ScenarioDraft>;

@@ -46,6 +46,11 @@ constexpr std::array kSections = {
             "cloud",
             "Containers of many tenants that come and go, on the hosts that no job has. There is a "
             "cloud if anybody arrives in it."},
+    Section{
+        "load",
+        "load",
+        "What loads the network besides probes. Thresholds of marking and of pauses are those of "
+        "the packet\nmode by default; no source gives those of a real network."},
     Section{"probing", "probing", "Who is probed, how often, and with what."},
     Section{"detection", "detection", "How probes become verdicts, and verdicts incidents."},
     Section{"confounders",

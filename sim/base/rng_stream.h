@@ -63,6 +63,8 @@ enum class Purpose : std::uint32_t {
   kGidLayout = 65,
   kRuleOrder = 70,
   kEcnMark = 71,
+  kLoadPort = 80,
+  kIncastSender = 81,
   kHostClock = 85,
   kClockStep = 86,
   kVisitChannel = 87,

@@ -67,6 +67,16 @@ TEST_F(IncidentBookTest, ClosesAfterTheLongerOfSilenceAndOneAndAHalfSweeps) {
   }
 }
 
+TEST_F(IncidentBookTest, KeepsAnUnheardIncidentOpen) {
+  const IncidentIndex first = open(0);
+  const IncidentIndex second = open(0);
+  book_.close_silent(at_s(200), kSweep, {{first}});
+  EXPECT_THAT(book_.open(), ElementsAre(first));
+  EXPECT_TRUE(book_[second].closed.has_value());
+  book_.close_silent(at_s(201), kSweep);
+  EXPECT_THAT(book_.open(), IsEmpty());
+}
+
 TEST_F(IncidentBookTest, NeverOpensAClosedIncidentAgain) {
   const IncidentIndex first = open(0);
   const IncidentIndex second = open(50);

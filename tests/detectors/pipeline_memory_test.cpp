@@ -98,6 +98,7 @@ PipelineOptions quick_options() {
   options.probing.probes_per_visit = 2;
   options.window.length = std::chrono::seconds(4);
   options.loss.pool_window = std::chrono::seconds(8);
+  options.loss.base_loss_ratio = 0.01;  // some probes are lost, and nothing is wrong
   return options;
 }
 
@@ -172,7 +173,7 @@ class Churn {
 
 TEST(PipelineMemory, FollowsTheTasksThatLive) {
   constexpr std::size_t kTurns = 1000;
-  Churn churn(2 * kTurns);
+  Churn churn(kTurns);
   for (std::size_t i = 0; i < kTurns / 2; ++i) {
     churn.turn(Churn::kMostPerTurn);
   }
@@ -189,6 +190,7 @@ TEST(PipelineMemory, FollowsTheTasksThatLive) {
   EXPECT_EQ(churn.requests(), early.sources);
   const PipelineMemory late = churn.memory();
   EXPECT_LT(highest, early.held_bytes + early.held_bytes / 20);
+  EXPECT_TRUE(churn.incidents().empty());
   EXPECT_EQ(late.tasks, early.tasks);
   EXPECT_EQ(late.sources, early.sources);
   const std::size_t ended_pairs = late.pairs - early.pairs;

@@ -36,6 +36,9 @@ std::vector<Case> cases(const std::string& seed, const std::string& probes_per_v
     }
     found.push_back({name, test::smoke_scenario(name, settings)});
   }
+  std::vector<std::string> loaded = common;
+  loaded.emplace_back("duration=185s");
+  found.push_back({"load", test::smoke_scenario("../load/incast", loaded)});
   found.push_back({"busy", test::busy_scenario(common)});
   return found;
 }

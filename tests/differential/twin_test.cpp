@@ -63,12 +63,28 @@ bool touches(const EffectSpec& effect, const World& healthy, const VisitRecord& 
         return at_an_end && (visit.source == peer || visit.target == peer);
       }
       return at_an_end;
+    case EffectKind::kTunnelNeighbour:
+    case EffectKind::kTunnelRoute: {
+      const HostId host = fabric.host_of(effect.on.rnic());
+      const RnicId peer = *effect.peer;
+      return (fabric.host_of(visit.source) == host && visit.target == peer) ||
+             (fabric.host_of(visit.target) == host && visit.source == peer);
+    }
     case EffectKind::kOffloadRemove:
     case EffectKind::kCountersFreeze:
+    case EffectKind::kTunnelVni:
+    case EffectKind::kTunnelMtu:
+    case EffectKind::kTunnelChecksum:
+    case EffectKind::kSpoofDrop:
+    case EffectKind::kEswitchCapacity:
+    case EffectKind::kRulePriority:
       return at_an_end;
     case EffectKind::kProcessStop:
+    case EffectKind::kFlowLimit:
       return fabric.host_of(visit.source).index() == effect.on.index ||
              fabric.host_of(visit.target).index() == effect.on.index;
+    case EffectKind::kControlOff:
+      return true;  // A pause spreads to whoever shares a port.
   }
   return false;
 }

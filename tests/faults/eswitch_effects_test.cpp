@@ -285,8 +285,8 @@ TEST(MinRevalidatePps, DeletesSlowFlowsAfterAnyChange) {
   // Whether the counters were read just before the sweep is a matter of phases.
   int deleted = 0;
   for (std::uint32_t seed = 1; seed <= 12; ++seed) {
-    deleted += survives(OvsVersion::k3_1, seed) ? 0 : 1;
-    EXPECT_TRUE(survives(OvsVersion::k3_3, seed)) << "seed=" << seed;
+    deleted += survives(OvsVersion::kV31, seed) ? 0 : 1;
+    EXPECT_TRUE(survives(OvsVersion::kV33, seed)) << "seed=" << seed;
   }
   EXPECT_GE(deleted, 4);
 }

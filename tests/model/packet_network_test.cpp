@@ -45,7 +45,9 @@ TEST(PacketNetwork, EveryTierHasItsOwnRate) {
 
 TEST(PacketNetwork, LinkWithHalfOfItsLanesTakesTwiceAsLong) {
   PacketBench bench;
-  bench.world.links().add(bench.first_link(bench.near_pair()), {.capacity_ratio = 0.5});
+  LinkImpairment half_rate;
+  half_rate.capacity_ratio = 0.5;
+  bench.world.links().add(bench.first_link(bench.near_pair()), half_rate);
   bench.send(bench.near_pair(), 1'250 - bench.kUdOverhead);
   bench.run_for(milliseconds(1));
   ASSERT_EQ(bench.arrivals().size(), 1u);

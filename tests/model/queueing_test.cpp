@@ -110,5 +110,38 @@ TEST(Queueing, IncastFillsTheQueueWithAllBurstsButOne) {
   EXPECT_EQ(incast_peak_ns({.senders = 1, .fan_in = 1, .burst_ns = 5.0, .period_ns = 10.0}), 0.0);
 }
 
+/// Inputs of 100 Gb/s and 100 ns packets; the probe takes 10 ns.
+MergingLoad merged(const std::vector<double>& inputs, double same_input) {
+  MergingLoad load{.probe_ns = 10.0};
+  for (const double input : inputs) {
+    load.utilisation += input;
+    load.work_ns += 100.0 * input;
+    load.waited += input * input / (1.0 - input);
+  }
+  load.same_input = same_input;
+  load.same_work_ns = 100.0 * same_input;
+  return load;
+}
+
+TEST(Queueing, ManyInputsMakeAProbeWaitAsPollaczekAndKhinchineSay) {
+  EXPECT_NEAR(mean_wait_ns(merged(std::vector<double>(1'000, 0.0008), 0.0)), 200.0, 0.1);
+  PathWait path;
+  add_link(path, merged(std::vector<double>(1'000, 0.0008), 0.0));
+  EXPECT_NEAR(path.idle_ratio, 0.2, 1e-12);
+}
+
+TEST(Queueing, OneInputHasWaitedAlready) {
+  // From elsewhere: the rest of a packet that is being sent, if one is.
+  EXPECT_NEAR(mean_wait_ns(merged({0.4}, 0.0)), 0.4 * 50.0, 1e-9);
+  // Behind it: as long as the packet is longer than the probe.
+  MergingLoad behind = merged({0.4}, 0.4);
+  EXPECT_NEAR(mean_wait_ns(behind), 0.4 * 90.0 * (1.0 + 0.5 * 0.6 * 0.9), 1e-9);
+  behind.probe_ns = 100.0;
+  EXPECT_NEAR(mean_wait_ns(behind), 0.0, 1e-9) << "as long as the packets: a tandem of equal links";
+  PathWait path;
+  add_link(path, behind);
+  EXPECT_EQ(path.idle_ratio, 1.0);
+}
+
 }  // namespace
 }  // namespace bonescan

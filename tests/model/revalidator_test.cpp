@@ -104,17 +104,17 @@ TEST(ShouldRevalidate, SparesFastFlowsAndFreshOffloadedOnes) {
   };
   using enum OvsVersion;
   for (const Case& c :
-       {Case{"sweeps are fast", {seconds(9), 0, false}, 249, 5, k3_3, true},
-        Case{"no lower limit", {seconds(9), 0, false}, 900, 0, k3_3, true},
-        Case{"slow", {milliseconds(200), 1, false}, 250, 5, k3_3, false},
-        Case{"just fast enough", {milliseconds(199), 1, false}, 250, 5, k3_3, true},
-        Case{"many packets", {milliseconds(900), 5, false}, 250, 5, k3_3, true},
-        Case{"many, yet too few", {seconds(1), 5, false}, 250, 5, k3_3, false},
-        Case{"no packet counts as one", {milliseconds(300), 0, false}, 250, 5, k3_3, false},
-        Case{"offloaded, no news yet", {milliseconds(1'999), 0, true}, 250, 5, k3_3, true},
-        Case{"offloaded, no news for long", {seconds(2), 0, true}, 250, 5, k3_3, false},
-        Case{"before the grace was there", {milliseconds(1'999), 0, true}, 250, 5, k3_1, false},
-        Case{"and before that", {milliseconds(1'999), 0, true}, 250, 5, k2_17, false}}) {
+       {Case{"sweeps are fast", {seconds(9), 0, false}, 249, 5, kV33, true},
+        Case{"no lower limit", {seconds(9), 0, false}, 900, 0, kV33, true},
+        Case{"slow", {milliseconds(200), 1, false}, 250, 5, kV33, false},
+        Case{"just fast enough", {milliseconds(199), 1, false}, 250, 5, kV33, true},
+        Case{"many packets", {milliseconds(900), 5, false}, 250, 5, kV33, true},
+        Case{"many, yet too few", {seconds(1), 5, false}, 250, 5, kV33, false},
+        Case{"no packet counts as one", {milliseconds(300), 0, false}, 250, 5, kV33, false},
+        Case{"offloaded, no news yet", {milliseconds(1'999), 0, true}, 250, 5, kV33, true},
+        Case{"offloaded, no news for long", {seconds(2), 0, true}, 250, 5, kV33, false},
+        Case{"before the grace was there", {milliseconds(1'999), 0, true}, 250, 5, kV31, false},
+        Case{"and before that", {milliseconds(1'999), 0, true}, 250, 5, kV217, false}}) {
     OverlayOptions options;
     options.version = c.version;
     options.min_revalidate_pps = c.pps;

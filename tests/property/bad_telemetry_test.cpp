@@ -135,10 +135,12 @@ TEST(BadTelemetry, IsTheSameForEveryWayOfEvaluating) {
 TEST(BadTelemetry, ReplayFindsTheSameIncidents) {
   const Scenario scenario = test::smoke_scenario("crc-error", bad_surroundings(1));
   const fakes::TemporaryDirectory directory;
-  const std::string first = directory.file("first");
-  const RunData run = run_scenario(scenario, {.directory = first, .command = "test"});
-  const RunData again =
-      replay_run(first + "/run.sqlite", {.directory = directory.file("again"), .command = "test"});
+  RunSessionOptions options;
+  options.command = "test";
+  options.directory = directory.file("first");
+  const RunData run = run_scenario(scenario, options);
+  options.directory = directory.file("again");
+  const RunData again = replay_run(directory.file("first/run.sqlite"), options);
   ASSERT_EQ(run.incidents.size(), 1u);
   ASSERT_EQ(again.incidents.size(), 1u);
   EXPECT_EQ(run.incidents[0].id, again.incidents[0].id);

@@ -66,6 +66,62 @@ TEST(RunLog, GivesBackEveryRow) {
             (std::vector<ObservedRound>{{fakes::at_s(30), samples::batch(1, 20, true)}}));
 }
 
+TEST(RunLog, StoresEndpointsAsTheyAreSubmitted) {
+  const fakes::TemporaryDirectory directory;
+  const std::string path = directory.file("run.sqlite");
+  EndpointDirectory growing = endpoints();
+  const auto writer = create(path);
+  const auto submit = [&](std::int64_t second, const std::string& task) {
+    const EndpointId id = growing.push_back(fakes::fake_task(task, 4, 1, 1)[EndpointId(0)]);
+    const MembershipEvent event{fakes::at_s(second), id, MembershipKind::kSubmitted};
+    writer->endpoints(growing);
+    writer->membership(fakes::at_s(second), std::span(&event, 1));
+  };
+  submit(3, "one");
+  submit(4, "two");
+  ASSERT_TRUE(writer->flush(fakes::at_s(30), samples::components()));
+  submit(31, "not flushed");
+
+  const auto reader = open(path);
+  EXPECT_TRUE(reader->verify());
+  const EndpointDirectory stored = reader->endpoints();
+  ASSERT_EQ(stored.size(), 6U);
+  EXPECT_TRUE(std::equal(endpoints().begin(), endpoints().end(), stored.begin()));
+  EXPECT_EQ(stored[EndpointId(4)].task, "one");
+  EXPECT_EQ(stored[EndpointId(5)].task, "two");
+  const std::vector<MembershipEvent> events = reader->membership();
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[1].kind, MembershipKind::kSubmitted);
+  EXPECT_EQ(events[1].endpoint, EndpointId(5));
+}
+
+TEST(RunLog, RefusesSubmissionsThatAreNotInTheOrderOfIds) {
+  for (const char* damage : {"UPDATE membership SET endpoint = 5 - (endpoint - 4)",
+                             "UPDATE membership SET endpoint = endpoint - 1",
+                             "UPDATE membership SET kind = 'ready' WHERE endpoint = 5"}) {
+    SCOPED_TRACE(damage);
+    const fakes::TemporaryDirectory directory;
+    const std::string path = directory.file("run.sqlite");
+    {
+      EndpointDirectory growing = endpoints();
+      const auto writer = create(path);
+      std::vector<MembershipEvent> events;
+      for (const char* task : {"one", "two"}) {
+        const EndpointId id = growing.push_back(fakes::fake_task(task, 4, 1, 1)[EndpointId(0)]);
+        events.push_back({fakes::at_s(3), id, MembershipKind::kSubmitted});
+      }
+      writer->endpoints(growing);
+      writer->membership(fakes::at_s(3), events);
+      ASSERT_TRUE(writer->finish(samples::run_result(), samples::components()));
+    }
+    EXPECT_TRUE(open(path)->verify());
+    execute(path, damage);
+    const Expected<void> verified = open(path)->verify();
+    ASSERT_FALSE(verified);
+    EXPECT_EQ(verified.error().code, ErrorCode::kInvalid);
+  }
+}
+
 TEST(RunLog, KeepsTheLatestFormOfAnIncident) {
   const fakes::TemporaryDirectory directory;
   const std::string path = directory.file("run.sqlite");

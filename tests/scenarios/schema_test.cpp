@@ -50,7 +50,18 @@ overlay:
     max_revalidator: 500ms
     counter_refresh: 1s
     reoffload: on_upcall
-  vxlan: {port: 4789, vni: 100}
+    version: 3.3
+    flow_limit: 200000
+    min_revalidate_pps: 5
+    offloaded_stats_delay: 2s
+    dump_cost: 5us
+    background_flows: 1000
+    cpu_load: 10%
+    tc_policy: skip_sw
+    offload_rebalance: yes
+  eswitch: {entries: 1000}
+  vxlan: {port: 4789, vni: 100, mtu: 9000B}
+  ecn_marked_share: 1%
   slow_path: 52us
   upcall: 400us
 latency:
@@ -60,8 +71,28 @@ latency:
   jitter_sigma: 0.04
   spike_ratio: 0.1%
   spike_mean: 20us
+  spike_tail: pareto
+  spike_shape: 1.5
+  spike_bound: 10ms
   load_queue_mean: 2us
   base_loss_ratio: 2e-6
+load:
+  model: links
+  ring_rate: 15Gbps
+  pipeline_rate: 15Mbps
+  flows:
+    - {from: host-0.00/rnic-1, to: host-1.00/rnic-1, rate: 30%, packet: 4214B, at: 10s, length: 20s}
+  incasts:
+    - {to: host-0.00/rnic-0, senders: 3, burst: 80000B, period: 200us, at: 10s, length: 20s}
+  congestion:
+    control: dcqcn
+    flow_control: pfc
+    reaction: 60us
+    ecn_min: 100KiB
+    ecn_max: 400KiB
+    xoff: 300KiB
+    xon: 200KiB
+    buffer: 4MiB
 jobs:
   - name: pretrain
     gpus: 32
@@ -82,7 +113,8 @@ cloud:
   crashes: {share: 1%, within: 30s, noticed: 1min}
   stop_grace: 10s
   agents: {restarts_per_day: 1, down: 5s, upgrade: {first: 10min, every: 10min, over: 5min}}
-probing: {list: full-mesh, visit: 1s, probes_per_visit: 5, timeout: 500ms, payload: 1KiB, dscp: 26}
+probing: {list: full-mesh, visit: 1s, probes_per_visit: 5, timeout: 500ms, lateness: 2s,
+          payload: 1KiB, dscp: 26}
 detection:
   configuration: bonescan
   window: {length: 30s, history: 10, history_age: 5min, history_sweeps: 12, cold_after: 10s}
@@ -96,6 +128,17 @@ confounders:
   late_starts: {share: 5%, delay: 4min}
   agent_crashes: {count: 1, down: 40s}
   congestion: {per_minute: 1, length: 4s, queue: 15us}
+  telemetry: {lost: 1%, late: 5%, late_by: 2s, duplicated: 1%, repeat: 5s,
+              sampler: {phase: 1s, jitter: 20ms, missed: 1%}}
+clocks:
+  offset: 1us
+  wander: 200ns
+  wander_period: 100s
+  drift_ppm: 20
+  holdover: {share: 10%, from: 5min}
+  steps: {size: 10ms, period: 10min, lasts: 20s}
+  timestamps: rnic
+  scheduling: 3us
 faults:
   - {name: a, kind: crc-error, on: "link(tor-0.0, agg-1)", at: 1min, for: 1min, direction: up,
      loss: 2%}
@@ -117,6 +160,10 @@ faults:
       - {effect: port.flap, on: "link(tor-0.0, agg-1)", down: 1s, up: 2s}
       - {effect: rule.alter, on: host-0.00/rnic-1, rule: encap, to: host-1.00/rnic-1,
          alteration: drop}
+      - {effect: tunnel.neighbour, on: host-0.00/rnic-1, to: host-1.00/rnic-1, neighbour: stale}
+      - {effect: tunnel.mtu, on: host-0.00/rnic-1, mtu: 1500B}
+      - {effect: eswitch.capacity, on: host-0.00/rnic-1, entries: 10}
+      - {effect: ovs.flow_limit, on: host-0.00/ovs, flows: 1000}
 )yaml";
 
 constexpr std::string_view kSmallest = R"(
@@ -161,7 +208,10 @@ bool stands_alone(const SchemaKey& key) {
          key.path != "fabric.file" && !key.path.starts_with("fabric.hash.switches") &&
          !key.path.starts_with("fabric.links") && key.path != "cloud.trace.file" &&
          !key.path.starts_with("cloud.sizes") && !key.path.starts_with("cloud.shapes") &&
-         !key.path.starts_with("cloud.lifetimes") && !key.path.starts_with("cloud.tasks");
+         !key.path.starts_with("cloud.lifetimes") && !key.path.starts_with("cloud.tasks") &&
+         !key.path.starts_with("load.flows") && !key.path.starts_with("load.incasts") &&
+         key.path != "overlay.ovs.offload_rebalance" &&
+         key.path != "overlay.ovs.offloaded_stats_delay";
 }
 
 std::string set_key(const SchemaKey& key, const std::string& value) {

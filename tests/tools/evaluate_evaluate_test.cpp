@@ -304,21 +304,21 @@ TEST(Evaluate, TimeToDetectLeavesGrayFaultsToTheirKind) {
 TEST(Evaluate, AnRnicThatCameLaterCountsWhileItLives) {
   RunDataBuilder b;
   b.run.result.reached = at_s(86400);
-  b.endpoint(3);
-  b.run.result.rnics = 4;
   b.incident({.opened_s = 50000});
+  b.endpoint(9);
+  b.run.result.rnics = 10;
   const auto per_day = [&] {
     return evaluate(b.run).detection.value().false_alarms_per_reference_day.value();
   };
-  EXPECT_DOUBLE_EQ(per_day(), 32768.0 / 4);
-  // Two throughout, one for a quarter of the day, one from noon on.
+  EXPECT_DOUBLE_EQ(per_day(), 32768.0 / 10);
+  // Eight throughout, one for a quarter of the day, one from noon on.
   b.run.membership = {{at_s(1), EndpointId(0), MembershipKind::kReady},
                       {at_s(21600), EndpointId(2), MembershipKind::kSubmitted},
                       {at_s(21700), EndpointId(2), MembershipKind::kReady},
                       {at_s(43100), EndpointId(2), MembershipKind::kStopping},
                       {at_s(43200), EndpointId(2), MembershipKind::kGone},
                       {at_s(43200), EndpointId(3), MembershipKind::kSubmitted}};
-  EXPECT_DOUBLE_EQ(per_day(), 32768.0 / 2.75);
+  EXPECT_DOUBLE_EQ(per_day(), 32768.0 / 8.75);
 }
 
 TEST(Evaluate, RestatesPrecisionAtThePaperPrevalence) {

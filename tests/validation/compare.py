@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Puts the RTTs of one validation case side by side: ns-3, the packet mode, the closed forms.
+"""Puts the RTTs of one validation case side by side: ns-3, the packet mode, the fast mode.
 
     compare.py --out FILE CASE_DIRECTORY...
 
-A case directory holds one RTT in ns a line (-1: lost) in packet.txt, fast.txt, queueing.txt and, if ns-3
-was run, ns3.txt; its name is KIND-HOSTS-SEED. Bounds: 5 % on mean and median, 15 % on the 99th
-percentile. Exit status: 0 the packet mode is within them of ns-3 everywhere and the queueing forms
-within them of the packet mode, 1 not, 2 wrong usage.
+A case directory holds one RTT in ns a line (-1: lost) in packet.txt, fast.txt and, if ns-3 was run,
+ns3.txt; its name is KIND-HOSTS-SEED. Bounds: 5 % on mean and median, 15 % on the 99th percentile.
+Exit status: 0 the packet mode is within them of ns-3 everywhere and the fast mode within them of
+the packet mode, 1 not, 2 wrong usage.
 """
 
 import argparse
@@ -16,8 +16,8 @@ import pathlib
 import sys
 
 BOUNDS = {"mean": 0.05, "p50": 0.05, "p99": 0.15}
-# What is judged, against what, and whether a miss fails the run.
-PAIRS = [("packet", "ns3", True), ("queueing", "packet", True), ("fast", "packet", False)]
+# What is judged, against what.
+PAIRS = [("packet", "ns3"), ("fast", "packet")]
 
 
 def quantile(ordered, share):
@@ -68,13 +68,12 @@ def judge(found, wanted):
 def compare(rtts):
     """`rtts`: name -> list of RTTs in ns. Returns the case's result."""
     result = {"rtt_ns": {name: summary(values) for name, values in rtts.items()}, "judged": {}}
-    for found, wanted, binding in PAIRS:
+    for found, wanted in PAIRS:
         if found not in rtts or wanted not in rtts:
             continue
         verdict = judge(result["rtt_ns"][found], result["rtt_ns"][wanted])
         verdict["wait"] = wait_errors(rtts[found], rtts[wanted])
         verdict["ks_distance"] = ks_distance(rtts[found], rtts[wanted])
-        verdict["binding"] = binding
         result["judged"][f"{found}/{wanted}"] = verdict
     if "ns3" in rtts and "packet" in rtts:
         pairs = list(zip(rtts["packet"], rtts["ns3"]))
@@ -89,7 +88,7 @@ def failed(results):
         f"{case}: {pair}"
         for case, result in results.items()
         for pair, verdict in result["judged"].items()
-        if verdict["binding"] and not verdict["within"]
+        if not verdict["within"]
     ]
 
 
@@ -122,7 +121,7 @@ def table(results):
 
 def read_case(directory):
     rtts = {}
-    for name in ("ns3", "packet", "queueing", "fast"):
+    for name in ("ns3", "packet", "fast"):
         path = directory / f"{name}.txt"
         if path.exists():
             rtts[name] = [int(line) for line in path.read_text().split()]

@@ -1,7 +1,6 @@
 #include "tests/validation/packet_case.h"
 
 #include "model/fabric/ecmp_hash.h"
-#include "model/latency/queueing.h"
 #include "model/probe_path.h"
 #include "sim/base/check.h"
 #include "sim/base/distributions.h"
@@ -255,23 +254,42 @@ class Replay final {
   std::vector<std::int64_t> rtts_;
 };
 
-/// Load of every link by the case's Poisson flows; an incast's victim link is treated apart.
-IdVector<LinkId, double> utilisations(const World& world, const Case& given) {
-  IdVector<LinkId, double> loads(world.fabric().link_count(), 0.0);
-  if (given.options.kind == CaseKind::kIncast) {
-    return loads;
-  }
-  const double one = given.options.kind == CaseKind::kHealthy ? kHealthyUtilisation
-                                                              : kLoadedUtilisation / kHostsPerLeaf;
+/// The case's load as a scenario would give it.
+LoadOptions case_load(const Case& given) {
+  LoadOptions load;
+  load.model = LoadModel::kLinks;
+  OfferedIncast incast{.burst_bytes = kBurstPackets * double{kLoadWireBytes},
+                       .period = kBurstPeriod};
+  const double share = given.options.kind == CaseKind::kHealthy
+                           ? kHealthyUtilisation
+                           : kLoadedUtilisation / kHostsPerLeaf;
   for (const CaseFlow& flow : given.flows) {
-    if (!flow.probe && !flow.answer) {
-      for (const LinkId link : flow.path.span()) {
-        loads[link] += one;
-      }
+    if (flow.probe || flow.answer) {
+      continue;
+    }
+    if (given.options.kind == CaseKind::kIncast) {
+      incast.senders.push_back({flow.source, flow.source_port});
+      incast.target = flow.target;
+    } else {
+      load.flows.push_back({.source = flow.source,
+                            .target = flow.target,
+                            .rate_share = share,
+                            .wire_bytes = flow.wire_bytes,
+                            .source_port = flow.source_port});
     }
   }
-  return loads;
+  if (!incast.senders.empty()) {
+    load.incasts.push_back(incast);
+  }
+  return load;
 }
+
+/// One probing flow of the fast mode.
+struct FastFlow {
+  QuadId quad;
+  ProbeContext context;
+  QuietStretch stretch;
+};
 
 }  // namespace
 
@@ -314,47 +332,45 @@ std::vector<std::int64_t> run_packets(World& world, const Case& given) {
   return Replay(world, given).run();
 }
 
-ClosedForms run_closed_forms(World& world, const Case& given) {
-  const IdVector<LinkId, double> loads = utilisations(world, given);
-  const BitsPerSecond rate = world.fabric().options().link_rate;
-  const IncastLoad incast{.senders = kBurstSenders,
-                          .fan_in = kSpines,
-                          .burst_ns = kBurstPackets * 100.0,
-                          .period_ns = static_cast<double>(kBurstPeriod.count())};
-  const LinkId victim_link = Fabric::down(world.fabric().access_cable(RnicId(0)));
-  ClosedForms forms;
-  std::uint64_t number = 0;
+std::vector<std::int64_t> run_fast_mode(const Case& given) {
+  WorldOptions options = case_world(given.options);
+  options.load = case_load(given);
+  options.overlay.slow_path = Duration(0);
+  options.overlay.upcall = Duration(0);
+  Engine engine;
+  World world(options, engine);
+  LoadTimeline load;
+  load.cover(world, kStartOfRun, kStartOfRun + given.length);
+  std::vector<FastFlow> flows(given.flows.size());
+  std::vector<std::int64_t> rtts;
   for (const Departure& send : given.sends) {
-    const CaseFlow& flow = given.flows[send.flow];
-    if (!flow.probe) {
+    const CaseFlow& from = given.flows[send.flow];
+    if (!from.probe) {
       continue;
     }
-    const CaseFlow& answer = given.flows[send.flow + 1];
-    const double base =
-        static_cast<double>(world.latency().base_rtt(flow.path, answer.path).count());
-    const RngStream stream(case_seed(given.options), Purpose::kTest, 0x10000u + send.flow);
-    PathWait wait;
-    double incast_mean = 0.0;
-    double queueing = base;
-    for (const LinkPath* path : {&flow.path, &answer.path}) {
-      for (const LinkId link : path->span()) {
-        queueing += static_cast<double>(serialization_time(Bytes(flow.wire_bytes), rate).count());
-        if (given.options.kind == CaseKind::kIncast && link == victim_link) {
-          incast_mean += incast_mean_wait_ns(incast);
-        }
-        add_link(wait, equal_packets(loads[link], Bytes(kLoadWireBytes), rate));
-      }
+    FastFlow& flow = flows[send.flow];
+    if (!flow.quad.valid()) {
+      flow.quad = world.flows().find_or_add(from.source, from.target, world.jobs());
+      flow.context.spec = {.source = from.source,
+                           .target = from.target,
+                           .source_port = from.source_port,
+                           .bytes = kProbePayloadBytes,
+                           .dscp = 26};
+      flow.context.path = resolve_path(world, flow.context.spec);
+      flow.context.path.answers = true;  // No containers here, and packets ask for none.
     }
-    // One draw a probe, as the fast mode has it.
-    const double u = stream.open01_at(number);
-    queueing += incast_mean > 0.0 ? incast_wait_quantile_ns(incast, u) : wait_quantile_ns(wait, u);
-    const double mean = wait.mean_ns + incast_mean;
-    const double fast = base + (mean > 0.0 ? exponential_quantile(u, mean) : 0.0);
-    forms.fast_mode.push_back(static_cast<std::int64_t>(fast));
-    forms.queueing.push_back(static_cast<std::int64_t>(queueing));
-    ++number;
+    FlowQuad& quad = world.flows()[flow.quad];
+    const PhiloxCounter bits = probe_bits(probe_stream(world, from.source, from.target), send.at);
+    if (flow.stretch.covers(send.at, bits)) {
+      rtts.push_back(flow.stretch.sample(world, flow.context.path, send.at, bits));
+      continue;
+    }
+    flow.stretch.settle(quad);
+    const std::uint32_t rtt = evaluate_probe(world, load, flow.context, quad, send.at, bits);
+    rtts.push_back(rtt == kNoAnswer ? -1 : std::int64_t{rtt});
+    flow.stretch.begin(world, load, flow.context, quad, send.at);
   }
-  return forms;
+  return rtts;
 }
 
 void export_case(const World& world, const Case& given, const std::string& directory) {

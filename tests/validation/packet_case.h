@@ -64,14 +64,8 @@ Case make_case(const World& world, const CaseOptions& options);
 /// RTT of every probe in the order of sending, ns; -1: lost.
 std::vector<std::int64_t> run_packets(World& world, const Case& given);
 
-/// The same from closed forms: the world's fast mode with the mean waits of the loaded links (an
-/// exponential), and the forms of model/latency/queueing.h with serialization.
-struct ClosedForms {
-  std::vector<std::int64_t> fast_mode;
-  std::vector<std::int64_t> queueing;
-};
-
-ClosedForms run_closed_forms(World& world, const Case& given);
+/// The same from the fast mode with the case's flows as `load`, in a world of its own.
+std::vector<std::int64_t> run_fast_mode(const Case& given);
 
 /// topology.txt, flows.txt and sends.txt for another simulator.
 void export_case(const World& world, const Case& given, const std::string& directory);

@@ -15,6 +15,7 @@ WorldOptions world_options(const Scenario& scenario) {
                           .delay = scenario.confounders.late_start_delay},
           .cloud = scenario.cloud,
           .clocks = scenario.clocks,
+          .load = scenario.load,
           .seed = scenario.seed};
 }
 
