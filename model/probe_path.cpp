@@ -1,6 +1,7 @@
 #include "model/probe_path.h"
 
 #include "model/fabric/ecmp_hash.h"
+#include "model/overlay/datapath_edit.h"
 #include "model/packet_mode/packet.h"
 
 #include <algorithm>
@@ -248,8 +249,8 @@ std::uint32_t evaluate_probe(const World& world,
   }
   BridgePass request{world, spec.source, spec.target, sent};
   if (!request.pass(quad.encap[here], spec.source, path.source_rules_changed) ||
-      luck >= request_pass ||
-      !request.pass(*far_decap, spec.target, path.target_rules_changed) || !path.answers) {
+      luck >= request_pass || !request.pass(*far_decap, spec.target, path.target_rules_changed) ||
+      !path.answers) {
     return kNoAnswer;
   }
   if (!path.target_sends) [[unlikely]] {
@@ -257,8 +258,7 @@ std::uint32_t evaluate_probe(const World& world,
   }
   BridgePass answer{world, spec.target, spec.source, sent};
   if (!answer.pass(quad.encap[there], spec.target, path.target_rules_changed) ||
-      luck >= round_pass ||
-      !answer.pass(*near_decap, spec.source, path.source_rules_changed)) {
+      luck >= round_pass || !answer.pass(*near_decap, spec.source, path.source_rules_changed)) {
     return kNoAnswer;
   }
   double extra_ns = request.cost_ns + answer.cost_ns + path.serialization_ns;
@@ -333,7 +333,15 @@ Translation bridge_translation(
   if (flow.place != FlowPlace::kAbsent) {
     version = std::max(flow.installed, world.clocks(at).sweeps.at_or_before(now));
   }
-  return translation(world, at, source, target, version);
+  const Translation cached = translation(world, at, source, target, version);
+  if (!edited(flow)) [[likely]] {
+    return cached;
+  }
+  const OpenFlow& rules = world.open_flow();
+  return edited_translation(flow,
+                            cached,
+                            at == source ? rules.encap_changed(source, target, version)
+                                         : rules.decap_changed(target, version));
 }
 
 Translation translation(const World& world, RnicId at, RnicId source, RnicId target, Time version) {
@@ -385,8 +393,9 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
       return {.loss_ratio = 1.0, .rtt_ns = path.fixed_ns};
     }
     // A steady prober pays the upcall of an absent flow once, then it is offloaded, unless flows
-    // are too many.
-    if (installed || !world.clocks(crossing.at).pressure.installs) {
+    // are too many or Open vSwitch believes that it is there.
+    if (installed || !world.clocks(crossing.at).pressure.installs ||
+        crossing.flow.edit == FlowEdit::kDeleted) {
       overlay_ns += lookup_ns(world, host, crossing.flow.place);
     }
   }

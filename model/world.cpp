@@ -243,6 +243,32 @@ void World::change_tunnel(const TunnelKey& key, TunnelFault fault) {
   revalidators_[key.host].changed = true;
 }
 
+void World::edit_flow(RnicId at, RnicId source, RnicId target, DatapathEdit edit) {
+  const Time now = engine_->now();
+  FlowQuad& quad = flows_[flows_.find_or_add(source, target, jobs_)];
+  settle_quad(quad, now);
+  const std::size_t end = quad.end_of(at);
+  edit_datapath(at == source ? quad.encap[end] : quad.decap[end], clocks(at), edit, now);
+  open_flow_.watch(fabric_.host_of(at));
+}
+
+void World::purge_flows(HostId host) {
+  const Time now = engine_->now();
+  for (std::uint32_t rail = 0; rail < fabric_.options().rails; ++rail) {
+    const RnicId rnic = fabric_.rnic(host, rail);
+    for (const QuadId id : flows_.of(rnic)) {
+      FlowQuad& quad = flows_[id];
+      settle_quad(quad, now);
+      const std::size_t end = quad.end_of(rnic);
+      purge(quad.encap[end], clocks(rnic), now);
+      purge(quad.decap[end], clocks(rnic), now);
+      if (MarkedFlows* const marked = flows_.marked(id)) {
+        purge((*marked)[end], clocks(rnic), now);
+      }
+    }
+  }
+}
+
 void World::settle_quad(FlowQuad& quad, Time now) const {
   const std::array<FlowClocks, 2> both = {clocks(quad.ends[0]), clocks(quad.ends[1])};
   if (quad.traffic != TrafficKind::kNone && quad.job_until < now) {

@@ -15,6 +15,7 @@
 #include "model/host/host_clock.h"
 #include "model/host/rnic_leases.h"
 #include "model/latency/latency_model.h"
+#include "model/overlay/datapath_edit.h"
 #include "model/overlay/eswitch.h"
 #include "model/overlay/flow_store.h"
 #include "model/overlay/open_flow.h"
@@ -202,6 +203,9 @@ class World final : private CloudObserver {
   void set_eswitch_entries(RnicId rnic, std::uint32_t entries);
   /// 0: the limit is Open vSwitch's own again.
   void pin_flow_limit(HostId host, std::uint32_t limit);
+  /// Of the flow from `source` to `target` in the datapath of `at`, one of the two.
+  void edit_flow(RnicId at, RnicId source, RnicId target, DatapathEdit edit);
+  void purge_flows(HostId host);
 
   /// Brings the four megaflows of a quad to `now`: the job's traffic, then idleness.
   void settle_quad(FlowQuad& quad, Time now) const;

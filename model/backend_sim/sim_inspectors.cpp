@@ -263,13 +263,19 @@ FlowTableRow SimFlowTables::row(RnicId at, const FlowKey& flow, Time now) const 
   if (megaflow.place == FlowPlace::kAbsent) {
     return row;
   }
-  const Translation cached = bridge_translation(*world_, megaflow, at, source, target, now);
+  const auto actions = [&](const Megaflow& found) {
+    const Translation cached = bridge_translation(*world_, found, at, source, target, now);
+    return actions_of(*world_, cached, row.role, source, target);
+  };
+  Megaflow own = megaflow;  // what Open vSwitch sees: not the foreign rule before it
+  own.shadowed = false;
   row.datapath = {.present = true,
-                  .actions = actions_of(*world_, cached, row.role, source, target),
+                  .actions = actions(own),
                   .packets = megaflow.hits,
                   .used = now - megaflow.used};
   if (megaflow.place == FlowPlace::kOffloaded) {
     row.eswitch = row.datapath;
+    row.eswitch.actions = actions(megaflow);
   }
   if (world_->eswitch().shadows(at, source, target)) {
     // The wider rule has no actions that hardware can do: it hands packets to software.

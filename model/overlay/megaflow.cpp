@@ -21,6 +21,7 @@ void remove(Megaflow& flow) {
   flow.unreported = kNever;
   flow.refresh_due = kNever;
   flow.idle_due = kNever;
+  flow.edit = FlowEdit::kNone;
 }
 
 /// The sweep at idle_due deletes the eswitch entry, unless its last counter read proves it alive.
@@ -82,9 +83,12 @@ void rearm(Megaflow& flow, const FlowClocks& clocks, Time not_before) {
 FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now) {
   settle(flow, clocks, now);
   const FlowPlace found = flow.place;
+  if (flow.shadowed) {
+    return found;
+  }
   switch (found) {
     case FlowPlace::kAbsent:
-      if (clocks.pressure.installs) {
+      if (clocks.pressure.installs && flow.edit != FlowEdit::kDeleted) {
         install(flow, clocks, now);
       }
       break;
@@ -104,6 +108,9 @@ FlowPlace hit_after_change(Megaflow& flow, const FlowClocks& clocks, Time now) {
 
 void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time to) {
   hit(flow, clocks, from);
+  if (flow.shadowed) {
+    return;
+  }
   // Rarer refreshes than that leave it to the sweeps to find the flow in use.
   const bool refreshes_keep_it = clocks.refreshes.period() <= clocks.max_idle();
   // Each turn ends the run, or moves past one refresh or one ageing near a gap of a clock.
@@ -147,6 +154,13 @@ void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time 
     set_used(flow, clocks, to);
   }
   flow.last_hit = to;
+}
+
+void report_hits(Megaflow& flow, const FlowClocks& clocks) {
+  if (flow.unreported != kNever) {
+    set_unreported(flow, clocks, kNever);
+    set_used(flow, clocks, flow.last_hit);
+  }
 }
 
 void yield_offload(Megaflow& flow, const FlowClocks& clocks, Time now) {

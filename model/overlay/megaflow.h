@@ -39,6 +39,13 @@ enum class FlowPlace : std::uint8_t {
   kSoftware,   ///< in the datapath only: the slow path forwards
 };
 
+/// What somebody did to the entry behind Open vSwitch's back: datapath_edit.h.
+enum class FlowEdit : std::uint8_t {
+  kNone,
+  kAltered,  ///< it drops
+  kDeleted,  ///< it is gone, and Open vSwitch does not know
+};
+
 /// The clocks and settings that a megaflow lives under.
 struct FlowClocks {
   const PeriodicClock& sweeps;     ///< revalidator of the host
@@ -64,8 +71,12 @@ struct Megaflow {
   FlowPlace place = FlowPlace::kAbsent;
   Ukey ukey;
   /// The eswitch takes the flow when it is installed; else it stays in software (eswitch.h).
-  bool offloadable = true;
+  bool offloadable : 1 = true;
+  bool shadowed : 1 = false;  ///< a foreign rule takes the packets before the entry
+  FlowEdit edit : 2 = FlowEdit::kNone;
 };
+
+static_assert(sizeof(Megaflow) == 56, "there are four for every pair that is probed");
 
 /// Carries the state forward to `now`, no packet in between.
 void settle(Megaflow& flow, const FlowClocks& clocks, Time now);
@@ -102,6 +113,9 @@ inline FlowPlace hit(Megaflow& flow, const FlowClocks& clocks, Time now) {
 
 /// Packets without a pause in [from, to].  REQUIRES: settled to at most `from`.
 void hit_continuously(Megaflow& flow, const FlowClocks& clocks, Time from, Time to);
+
+/// Open vSwitch learns of all hits so far, as if a refresh had come right after the last.
+void report_hits(Megaflow& flow, const FlowClocks& clocks);
 
 /// The eswitch entry is lost at `now`, behind Open vSwitch's back; the software megaflow stays.
 void lose_offload(Megaflow& flow, const FlowClocks& clocks, Time now);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace bonescan {
 
 void OpenFlow::change(const RuleKey& rule, RuleState state, Time now) {
@@ -33,6 +35,16 @@ Translation OpenFlow::translate_decap(RnicId target, Time at) const {
   }
   const RuleKey rule{host, RuleTable::kDeliver, target};
   return {state(rule, at), rule};
+}
+
+Time OpenFlow::encap_changed(RnicId source, RnicId target, Time by) const {
+  const HostId host = fabric_->host_of(source);
+  return std::max(versions_.last_change({host, RuleTable::kClassify, source}, by),
+                  versions_.last_change({host, RuleTable::kEncap, target}, by));
+}
+
+Time OpenFlow::decap_changed(RnicId target, Time by) const {
+  return versions_.last_change({fabric_->host_of(target), RuleTable::kDeliver, target}, by);
 }
 
 std::uint64_t OpenFlow::fingerprint() const {

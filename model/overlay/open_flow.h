@@ -68,6 +68,13 @@ class OpenFlow final {
   /// Receiver's bridge: deliver.
   Translation translate_decap(RnicId target, Time at) const;
 
+  /// When the rules of a direction changed last, up to `by`; the start of the run if never.
+  Time encap_changed(RnicId source, RnicId target, Time by) const;
+  Time decap_changed(RnicId target, Time by) const;
+
+  /// From now on packets are looked at one by one on this host, as after a change.
+  void watch(HostId host) { changed_[host] = 1; }
+
   /// False if nothing on this host was ever changed: everything forwards.
   bool changed(HostId host) const { return changed_[host] != 0; }
 

@@ -38,6 +38,18 @@ class VersionMap final {
     return state;
   }
 
+  /// When it changed last, up to `by`; the start of the run if never.
+  Time last_change(const Key& key, Time by) const {
+    Time last = kStartOfRun;
+    const auto found = versions_.find(key);
+    if (found != versions_.end()) {
+      for (const Version& version : found->second) {
+        last = version.since <= by ? version.since : last;
+      }
+    }
+    return last;
+  }
+
   /// Calls `visit(key, state)` for everything whose newest state is not the default one, by key.
   template <class Visit>
   void for_each_changed(Visit&& visit) const {

@@ -32,6 +32,8 @@ struct Arguments {
   std::uint32_t payload_bytes = 64;
   std::uint32_t vni = 0;
   std::uint16_t partition_key = 0xFFFF;
+  std::uint8_t type_of_service = 0;
+  std::uint8_t time_to_live = 64;
   bool flip_icrc = false;
   bool pcap = false;
 };
@@ -76,7 +78,9 @@ FrameBytes make_frame(const Arguments& arguments) {
                                  .target_mac = parse<6>(arguments.target_mac, ':', 16),
                                  .source_ip = ip(arguments.source_ip),
                                  .target_ip = ip(arguments.target_ip),
-                                 .source_port = arguments.source_port};
+                                 .source_port = arguments.source_port,
+                                 .type_of_service = arguments.type_of_service,
+                                 .time_to_live = arguments.time_to_live};
   RocePacket packet;
   packet.target_qpn = arguments.qpn;
   packet.psn = arguments.psn;
@@ -126,6 +130,8 @@ int run(int argc, char** argv) {
   app.add_option("--psn", arguments.psn);
   app.add_option("--payload", arguments.payload_bytes, "Bytes")->check(CLI::Range(0, 4096));
   app.add_option("--partition-key", arguments.partition_key);
+  app.add_option("--type-of-service", arguments.type_of_service, "DSCP and ECN");
+  app.add_option("--time-to-live", arguments.time_to_live);
   app.add_option("--vni", arguments.vni, "Tunnel; 0: none")->check(CLI::Range(0, 0xFFFFFF));
   app.add_flag("--flip-icrc", arguments.flip_icrc);
   app.add_flag("--pcap", arguments.pcap, "A capture instead of bare bytes");

@@ -152,8 +152,9 @@ class TwoHostLab final {
   static FlowKey flow() { return {EndpointId(0), EndpointId(1), kSourcePort}; }
 
   /// Runs a command; its output, or its complaint with "failed: " before it.
-  static std::string run(const std::vector<std::string>& command) {
-    const auto result = backend_ovs::SystemRunner().run(command, {.timeout = kPatience});
+  static std::string run(const std::vector<std::string>& command,
+                         std::chrono::seconds patience = std::chrono::seconds(20)) {
+    const auto result = backend_ovs::SystemRunner().run(command, {.timeout = patience});
     return result ? result->out : "failed: " + result.error().detail;
   }
 
@@ -197,20 +198,25 @@ class TwoHostLab final {
     return {};
   }
 
+  /// Sends as many probes from A to B as the last argument says, which has to be appended.
+  std::vector<std::string> send_command() const {
+    return in_vm('A',
+                 {"python3",
+                  kFolder + "/udp_traffic.py",
+                  "send",
+                  address('A'),
+                  address('B'),
+                  std::to_string(kSourcePort)});
+  }
+
   /// Probes from A to B; how many of them were answered, or what went wrong.
   std::string probe(int count) const {
-    return run(in_vm('A',
-                     {"python3",
-                      kFolder + "/udp_traffic.py",
-                      "send",
-                      address('A'),
-                      address('B'),
-                      std::to_string(kSourcePort),
-                      std::to_string(count)}));
+    std::vector<std::string> command = send_command();
+    command.push_back(std::to_string(count));
+    return run(command);
   }
 
  private:
-  static constexpr std::chrono::seconds kPatience{20};
   inline static const std::string kFolder =
       std::string(BONESCAN_SOURCE_DIR) + "/tests/system/ovs_lab";
 

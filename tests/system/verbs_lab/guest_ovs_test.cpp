@@ -1,7 +1,9 @@
 // Open vSwitch with flows offloaded to tc, in the guest, and somebody who touches tc behind its
 // back: `bonescan flows` on the saved tables says which entry is missing and which rule is foreign.
 //
-// The tables were saved before, in the guest (ovs_tc.sh); here they are compared.
+// The tables were saved before, in the guest (ovs_tc.sh); here they are compared.  So were the
+// states of a flow that offload.steps did things to: here the model is taken through the same.
+#include "tests/system/ovs_lab/flow_model.h"
 #include "tests/system/verbs_lab/lab_results.h"
 
 #include <string>
@@ -84,6 +86,15 @@ TEST_F(GuestOvs, NamesTheRuleThatWasAddedBehindIt) {
 
 TEST_F(GuestOvs, HasNoFindingAfterwards) {
   expect_healthy("recovered");
+}
+
+// The guest's time is virtual, so Open vSwitch may have its default of max-idle.
+TEST_F(GuestOvs, ModelIsInTheStatesOfOffloadedFlows) {
+  const json real = lab_json("ovs", "offload.json");
+  compare_with_model(real, std::chrono::seconds(10), "ovs_offload");
+  for (const json& state : real) {
+    EXPECT_EQ(state.value("place", "tc"), "tc") << state;
+  }
 }
 
 }  // namespace

@@ -9,13 +9,13 @@ if(TARGET system_verbs_lab_tests AND TARGET bonescan_cli)
   target_compile_definitions(
     system_verbs_lab_tests PRIVATE BONESCAN_BINARY="$<TARGET_FILE:bonescan_cli>"
                                    BONESCAN_LAB_RESULTS="${lab_results}")
-  add_dependencies(system_verbs_lab_tests bonescan_cli lab_ud_probe)
+  add_dependencies(system_verbs_lab_tests bonescan_cli lab_ud_probe roce_frame)
 
   foreach(suite verbs ovs)
     add_test(
       NAME lab.boot_${suite}
       COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_lab.sh ${suite} ${lab_results}/${suite}
-              $<TARGET_FILE:bonescan_cli> $<TARGET_FILE:lab_ud_probe>)
+              $<TARGET_FILE:bonescan_cli> $<TARGET_FILE:lab_ud_probe> $<TARGET_FILE:roce_frame>)
     set_tests_properties(lab.boot_${suite} PROPERTIES LABELS lab TIMEOUT 420
                                                       FIXTURES_SETUP lab_${suite})
   endforeach()

@@ -10,6 +10,7 @@
 #   rule_removed   the filter of p1's flow deleted: its packets take the slow path, none is lost
 #   rule_added     a filter before it, unknown to Open vSwitch, drops p1's packets
 #   recovered      both undone
+# Then DIRECTORY/offload.json: what offload.steps did to one flow, step by step.
 set -euo pipefail
 
 probe=$1
@@ -121,7 +122,7 @@ say() {
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mkdir -p "$directory"
 "$here/preload.sh" bash sed head ip tc rdma ovs-vsctl ovs-ofctl ovs-appctl ovs-vswitchd \
-  ovsdb-server "$probe"
+  ovsdb-server python3 "$probe"
 start_ovs
 make_endpoints
 make_bridge
@@ -143,3 +144,10 @@ tc filter del dev p1 ingress pref 1
 probe 20
 dump_tables recovered 50
 say recovered
+# Python's modules come from the machine once, and time runs ahead meanwhile: before the first step.
+settings=$(printf '{"control": "%s", "openflow": "%s", "port": "p1", "actions": "output:2",
+  "offload": "tc", "max_idle_s": 10, "probe": ["%s", "rxe1", "rxe2", "-"]}' \
+  "$control" "$openflow" "$probe")
+python3 "$here/../ovs_lab/flow_steps.py" "$here/offload.steps" "$settings" \
+  > "$directory/offload.json"
+say "offload.steps are done"

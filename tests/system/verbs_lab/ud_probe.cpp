@@ -1,9 +1,12 @@
 // Measures round trips between two verbs devices of this machine, one JSON object as a result.
 //
 //   lab_ud_probe SOURCE_DEVICE TARGET_DEVICE COUNT|- [SOURCE_QPS]
+//   lab_ud_probe listen DEVICE
 //
 // With "-" the counts come from standard input, one a line, and each gets a result: the QPs, and so
-// the UDP source ports, stay the same between them.
+// the UDP source ports, stay the same between them.  "listen" says its QPN and queue key, then for
+// each number of milliseconds on standard input what message came meanwhile, for frames that
+// somebody else made.
 // The lab's own yardstick: it shares no code with the product, so it tells whether the lab or the
 // product is at fault. 64-byte UD messages, one at a time, in turn from each of the source's QPs;
 // the target answers each. Both sleep on completion channels, since there are few cores.
@@ -78,6 +81,12 @@ struct Message {
   std::uint32_t sequence;  ///< its number of the probe
 };
 
+/// A message as the completion and the memory show it.
+struct Arrival {
+  std::uint32_t source_qpn = 0;
+  std::vector<std::uint8_t> payload;
+};
+
 /// One device with its QPs, which share a completion queue.
 class Endpoint final {
  public:
@@ -130,13 +139,23 @@ class Endpoint final {
 
   /// The next message, or nothing by then.
   std::optional<Message> receive(Clock::time_point until) {
+    const auto arrival = receive_any(until);
+    if (!arrival) {
+      return std::nullopt;
+    }
+    Message message{};
+    std::memcpy(&message, arrival->payload.data(), sizeof(message));
+    return message;
+  }
+
+  std::optional<Arrival> receive_any(Clock::time_point until) {
     for (;;) {
-      if (const auto message = poll_once()) {
-        return message;
+      if (auto arrival = poll_once()) {
+        return arrival;
       }
       done(ibv_req_notify_cq(cq_.get(), 0), "notify");
-      if (const auto message = poll_once()) {
-        return message;
+      if (auto arrival = poll_once()) {
+        return arrival;
       }
       const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
       pollfd wanted{channel_->fd, POLLIN, 0};
@@ -202,18 +221,23 @@ class Endpoint final {
     done(ibv_post_recv(qps_[i % qps_.size()].get(), &request, &bad), "receive");
   }
 
-  std::optional<Message> poll_once() {
+  std::optional<Arrival> poll_once() {
     ibv_wc completion{};
     while (ibv_poll_cq(cq_.get(), 1, &completion) > 0) {
       if (completion.wr_id == kReceives) {
         continue;
       }
-      Message message{};
-      std::memcpy(&message, slot(completion.wr_id) + kGrhSize, sizeof(message));
-      const bool good = completion.status == IBV_WC_SUCCESS;
+      const bool good = completion.status == IBV_WC_SUCCESS &&
+                        completion.byte_len >= kGrhSize + sizeof(Message) &&
+                        completion.byte_len <= kSlotSize;
+      Arrival arrival;
+      if (good) {
+        const std::uint8_t* const at = slot(completion.wr_id);
+        arrival = {completion.src_qp, {at + kGrhSize, at + completion.byte_len}};
+      }
       post_receive(completion.wr_id);
       if (good) {
-        return message;
+        return arrival;
       }
     }
     return std::nullopt;
@@ -280,6 +304,24 @@ int next_count() {
   return std::scanf("%d", &count) == 1 ? count : 0;
 }
 
+void listen(const std::string& name) {
+  Endpoint endpoint(name, 1);
+  std::printf("{\"qpn\": %u, \"queue_key\": %u}\n", endpoint.qpn(0), kQKey);
+  std::fflush(stdout);
+  for (int wait_ms = next_count(); wait_ms > 0; wait_ms = next_count()) {
+    if (const auto arrival = endpoint.receive_any(Clock::now() + milliseconds(wait_ms))) {
+      std::printf("{\"source_qpn\": %u, \"payload\": \"", arrival->source_qpn);
+      for (const std::uint8_t byte : arrival->payload) {
+        std::printf("%02x", byte);
+      }
+      std::printf("\"}\n");
+    } else {
+      std::printf("null\n");
+    }
+    std::fflush(stdout);
+  }
+}
+
 void run(const std::string& source_name, const std::string& target_name, int count, int qps) {
   Endpoint source(source_name, qps);
   Endpoint target(target_name, 1);
@@ -299,11 +341,19 @@ void run(const std::string& source_name, const std::string& target_name, int cou
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4 || argc > 5) {
-    std::fputs("usage: lab_ud_probe SOURCE_DEVICE TARGET_DEVICE COUNT|- [SOURCE_QPS]\n", stderr);
+  const bool listens = argc == 3 && std::string(argv[1]) == "listen";
+  if (!listens && (argc < 4 || argc > 5)) {
+    std::fputs(
+        "usage: lab_ud_probe SOURCE_DEVICE TARGET_DEVICE COUNT|- [SOURCE_QPS]\n"
+        "       lab_ud_probe listen DEVICE\n",
+        stderr);
     return 2;
   }
   try {
+    if (listens) {
+      listen(argv[2]);
+      return 0;
+    }
     run(argv[1], argv[2], std::atoi(argv[3]), argc > 4 ? std::atoi(argv[4]) : 1);
     return 0;
   } catch (const std::exception& error) {

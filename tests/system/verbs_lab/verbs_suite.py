@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs one bonescan agent per host of fabric.sh, breaks the network, and writes down what was said.
 
-usage: verbs_suite.py BONESCAN UD_PROBE RESULT_DIRECTORY
+usage: verbs_suite.py BONESCAN UD_PROBE ROCE_FRAME RESULT_DIRECTORY
 
 Runs in the guest, as root.  It judges nothing: for every case it records when the fault came and
 went and which incidents the agents opened meanwhile, in RESULT_DIRECTORY/verbs.json; the run
@@ -18,6 +18,8 @@ import subprocess
 import sys
 import threading
 import time
+
+import roce_frames
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # In memory: see preload.sh.
@@ -168,9 +170,10 @@ class Agent:
 
 
 class Suite:
-    def __init__(self, bonescan, ud_probe):
+    def __init__(self, bonescan, ud_probe, roce_frame):
         self.bonescan = bonescan
         self.ud_probe = ud_probe
+        self.roce_frame = roce_frame
         self.agents = {}
         self.cases = []
 
@@ -272,6 +275,8 @@ class Suite:
 
     def run(self):
         result = {"yardstick": self.yardstick()}
+        result["frames"] = roce_frames.exchange(self.ud_probe, self.roce_frame)
+        say("frames were exchanged")
         self.start("h1", "h1")
         self.start("h2", "h2")
         probing = wait_until(lambda: all(a.probes() for a in self.agents.values()), 60.0)
@@ -303,14 +308,15 @@ class Suite:
 
 
 def main():
-    bonescan, ud_probe, directory = sys.argv[1:]
+    bonescan, ud_probe, roce_frame, directory = sys.argv[1:]
     os.makedirs(RUNS)
     write(f"{RUNS}/topology.yaml", TOPOLOGY)
-    call(f"{HERE}/preload.sh", *PROGRAMS, *PROVIDER, bonescan, ud_probe, f"{HERE}/fabric.sh")
+    programs = [bonescan, ud_probe, roce_frame, f"{HERE}/fabric.sh"]
+    call(f"{HERE}/preload.sh", *PROGRAMS, *PROVIDER, *programs)
     say("preloaded")
     fabric("up")
     say("the fabric is up")
-    suite = Suite(bonescan, ud_probe)
+    suite = Suite(bonescan, ud_probe, roce_frame)
     result = {}
     try:
         result = suite.run()
