@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace bonescan {
 namespace {
 
 /// Bits of rounding are no overload.
 constexpr double kOverload = 1.0 + 1e-9;
+
+constexpr std::size_t kMostRounds = 16;
 
 double offered(const FedLink& link) {
   double sum = 0.0;
@@ -17,11 +20,20 @@ double offered(const FedLink& link) {
   return sum;
 }
 
-std::uint32_t ports_behind(const FedLink& link) {
-  return static_cast<std::uint32_t>(
-      std::count_if(link.inputs.begin(), link.inputs.end(), [](const FedLink::Input& input) {
-        return input.link.valid();
-      }));
+/// Every port is paused by what came from it alone, so ports share a queue's rate as max-min
+/// fairness has it: who brings less than the fair share is never paused.
+double fair_share(const std::vector<double>& brought, double rate) {
+  std::vector<double> ordered = brought;
+  std::sort(ordered.begin(), ordered.end());
+  double left = rate;
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    const double share = left / static_cast<double>(ordered.size() - i);
+    if (ordered[i] > share) {
+      return share;
+    }
+    left -= ordered[i];
+  }
+  return rate;
 }
 
 /// Uniform between the two, at this rate, for everyone.
@@ -41,8 +53,9 @@ class Spread final {
     for (const FedLink& link : links) {
       pass_on(link);
     }
-    for (std::size_t i = 0; i < paused_.size(); ++i) {  // Grows while it runs.
-      pause(paused_[i]);
+    // Grows while it runs; in a graph with cycles pauses could chase each other for ever.
+    for (std::size_t i = 0; i < std::min(paused_.size(), kMostRounds * links.size()); ++i) {
+      pause(Paused(paused_[i]));
     }
   }
 
@@ -62,11 +75,8 @@ class Spread final {
 
   void pass_on(const FedLink& link) {
     const double wanted = offered(link);
-    double arriving = 0.0;
-    for (const FedLink::Input& input : link.inputs) {
-      const auto behind = through_.find(input.link);
-      arriving += input.bytes_per_ns * (behind == through_.end() ? 1.0 : behind->second);
-    }
+    const std::vector<double> brought = arrivals(link);
+    const double arriving = std::accumulate(brought.begin(), brought.end(), 0.0);
     if (wanted <= 0.0) {
       return;
     }
@@ -82,22 +92,40 @@ class Spread final {
     if (link.host_port) {
       return;  // An RNIC sends what it can.
     }
-    const StandingQueue queue = standing_queue(options, load, ports_behind(link));
+    const std::vector<Paused> throttled = throttled_inputs(link, brought, link.rate);
+    const StandingQueue queue =
+        standing_queue(options, load, static_cast<std::uint32_t>(throttled.size()));
     found_[link.link] = {.link = link.link,
                          .wait = standing_wait(queue.low_bytes, queue.high_bytes, link.rate),
                          .mark_ratio = queue.mark_ratio,
                          .loss_ratio = queue.loss_ratio};
     if (queue.pauses) {
-      pause_inputs(link, 1.0 / load);
+      paused_.insert(paused_.end(), throttled.begin(), throttled.end());
     }
   }
 
-  void pause_inputs(const FedLink& link, double passing) {
+  /// What comes over each input, behind the bottlenecks further back.
+  std::vector<double> arrivals(const FedLink& link) const {
+    std::vector<double> brought;
     for (const FedLink::Input& input : link.inputs) {
-      if (input.link.valid() && input.bytes_per_ns > 0.0) {
-        paused_.push_back({input.link, passing});
+      const auto behind = through_.find(input.link);
+      brought.push_back(input.bytes_per_ns * (behind == through_.end() ? 1.0 : behind->second));
+    }
+    return brought;
+  }
+
+  /// The ports that are paused if so much of what they bring gets through.
+  static std::vector<Paused> throttled_inputs(const FedLink& link,
+                                              const std::vector<double>& brought,
+                                              double bytes_per_ns) {
+    const double share = fair_share(brought, bytes_per_ns);
+    std::vector<Paused> throttled;
+    for (std::size_t i = 0; i < brought.size(); ++i) {
+      if (link.inputs[i].link.valid() && brought[i] > share * kOverload) {
+        throttled.push_back({link.inputs[i].link, share / brought[i]});
       }
     }
+    return throttled;
   }
 
   void pause(const Paused& paused) {
@@ -121,10 +149,11 @@ class Spread final {
       return;
     }
     const double drained = link.rate * (1.0 - pause.ratio);
-    const std::uint32_t behind = std::max(1u, ports_behind(link));
+    const std::vector<Paused> throttled = throttled_inputs(link, arrivals(link), drained);
+    const double behind = std::max(1.0, static_cast<double>(throttled.size()));
     congested.wait =
         standing_wait(behind * options_.xon_bytes, behind * options_.xoff_bytes, drained);
-    pause_inputs(link, paused.passing);
+    paused_.insert(paused_.end(), throttled.begin(), throttled.end());
   }
 
   const CongestionOptions& options_;

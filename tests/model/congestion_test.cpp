@@ -145,6 +145,21 @@ TEST(Congestion, PausesSpreadToTheSendersAndTakeTheirShare) {
   }
 }
 
+/// A port that brings next to nothing was taken for one that is throttled like the others, and its
+/// few bytes for a queue at XOFF that drains over milliseconds.
+TEST(Congestion, APortBelowTheFairShareIsNotPaused) {
+  auto links = two_hosts_and_a_port(0.0);
+  links[1].inputs[0].bytes_per_ns = 0.01;
+  links[4].inputs = {{LinkId(0), 6.25}, {LinkId(1), 0.01}, {LinkId(2), 10.0}};
+  const auto found = congested_links(kPauses, links);
+  for (const CongestedLink& link : found) {
+    EXPECT_NE(link.link, LinkId(1));
+    EXPECT_LT(link.wait.peak_ns, 200'000.0);
+  }
+  // 12.49 bytes a ns are left for two, who want 6.25 and 10.
+  EXPECT_NEAR(found[0].pause_ratio, 1.0 - 6.245 / kRate, 1e-9);
+}
+
 TEST(Congestion, ControlKeepsTheQueueWhereItIs) {
   const auto found = congested_links({}, two_hosts_and_a_port(0.0));
   ASSERT_EQ(found.size(), 1u);
