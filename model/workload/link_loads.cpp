@@ -54,11 +54,11 @@ void LinkLoads::cover(const World& world, Time from, Time to) {
   }
   const std::uint64_t version =
       world.links().version() + world.router().version() + world.queue_control().version();
-  if (!built_ || version != built_for_ || world.jobs().size() != job_count_) {
+  if (!built_ || version != built_for_ || world.jobs().revision() != jobs_revision_) {
     rebuild(world);
     built_ = true;
     built_for_ = version;
-    job_count_ = world.jobs().size();
+    jobs_revision_ = world.jobs().revision();
   }
   cover_groups(world, from, to);
   cover_phases(from, to);
@@ -235,20 +235,21 @@ void LinkLoads::cover_groups(const World& world, Time from, Time to) {
       continue;
     }
     const Job& job = world.jobs()[group.job];
-    if (job.running_since() >= to) {
+    const Time until = std::min(to, job.running_until());
+    if (job.running_since() >= until) {
       // Nothing is active, and nothing changes within what is covered.
       continue;
     }
     if (group.kind == Group::Kind::kJob) {
-      spans.push_back({job.running_since(), kNever});
+      spans.push_back({job.running_since(), job.running_until()});
       continue;
     }
-    for (Time at = std::max(from, job.running_since()); job.options().dp > 1 && at < to;) {
+    for (Time at = std::max(from, job.running_since()); job.options().dp > 1 && at < until;) {
       const TimeSpan burst = job.burst_ending_after(group.stage, at);
-      if (burst.from >= to) {
+      if (burst.from >= until) {
         break;
       }
-      spans.push_back(burst);
+      spans.push_back({burst.from, std::min(burst.to, job.running_until())});
       at = burst.to;
     }
   }

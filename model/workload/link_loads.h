@@ -134,7 +134,7 @@ class LinkLoads final {
   bool on_ = false;
   bool built_ = false;
   std::uint64_t built_for_ = 0;  ///< sum of the versions of what decides about ways
-  std::size_t job_count_ = 0;
+  std::uint64_t jobs_revision_ = 0;
   CongestionOptions options_;
   IdVector<LinkId, double> rates_;             ///< bytes per ns, of what is left of the link
   IdVector<LinkId, std::uint8_t> host_ports_;  ///< is its sender an RNIC?

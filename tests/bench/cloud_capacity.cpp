@@ -94,6 +94,8 @@ int run(const std::string& file, int length_s) {
                .jobs = scenario.jobs,
                .late_starts = {},
                .cloud = scenario.cloud,
+               .clocks = {},
+               .load = {},
                .seed = scenario.seed},
               engine);
   const double world_s = seconds_since(build_start);

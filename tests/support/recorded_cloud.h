@@ -3,6 +3,8 @@
 
 #include "model/host/cloud.h"
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <map>
 #include <set>
