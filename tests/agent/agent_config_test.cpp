@@ -63,7 +63,8 @@ ovs:
     ports:
       - {endpoint: host-a/rnic-0, interface: pf0vf0, openflow_port: 3, mac: '02:00:00:00:00:01',
          tc_device: pf0vf0}
-probing: {list: full-mesh, visit: 1s, probes_per_visit: 5, timeout: 500ms, payload: 1KiB, dscp: 26}
+probing: {list: full-mesh, visit: 1s, probes_per_visit: 5, timeout: 500ms, lateness: 2s,
+          payload: 1KiB, dscp: 26}
 detection:
   configuration: bonescan
   window: {length: 30s, history: 10, history_age: 5min, history_sweeps: 12, cold_after: 10s}
