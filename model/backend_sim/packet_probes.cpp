@@ -237,8 +237,9 @@ void PacketProbes::reach_prober(std::uint64_t tag) {
 }
 
 void PacketProbes::advance(Time now) {
-  if (world_->engine().now() < now) {
-    world_->engine().run_until(now);
+  Engine& engine = world_->engine();
+  if (engine.now() < now || engine.next_event_time().value_or(kNever) <= now) {
+    engine.run_until(now);
   }
 }
 

@@ -83,7 +83,8 @@ void SimProbes::advance(Time now) {
       engine.run_until(*next);
     }
   }
-  if (engine.now() < now) {
+  // What is due at the very start of a run is due as well.
+  if (engine.now() < now || engine.next_event_time().value_or(kNever) <= now) {
     engine.run_until(now);
   }
 }

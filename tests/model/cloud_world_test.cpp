@@ -191,6 +191,7 @@ TEST(CloudWorld, TrafficStopsWithTheTaskAndQuietTasksHaveNone) {
 TEST(CloudWorld, GivesTheSameRecordsWithOneEventPerProbe) {
   WorldOptions options = cloud_options();
   options.cloud.ready_spread = seconds(10);
+  options.cloud.initial_tasks = 1;  // Bug: events of the first moment came late in that mode.
   options.cloud.containers_per_minute = 20;
   options.cloud.sizes = {{2, 1.0}, {3, 1.0}};
   options.cloud.lifetimes = {{0.1, seconds(20)}, {0.9, seconds(90)}};
