@@ -137,6 +137,23 @@ double serialization_ns(const World& world, const LinkPath& way, std::uint32_t p
   return sum;
 }
 
+/// What a probe meets on its links: faults, and the load if links have one.
+struct MetOnLinks {
+  double request_pass = 1.0;
+  double round_pass = 1.0;
+  double wait_ns = 0.0;
+};
+
+/// Apart, so that probes of a world without such loads need not carry it.
+[[gnu::noinline]] void meet_load(
+    const LinkLoads& links, const ProbeWays& ways, Time sent, std::uint32_t word, MetOnLinks& met) {
+  Time until = kNever;
+  const PathLoad load = links.along(ways, sent, until);
+  met.request_pass *= load.request_pass;
+  met.round_pass *= load.round_pass;
+  met.wait_ns = load.wait_ns(word);
+}
+
 }  // namespace
 
 ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
@@ -201,14 +218,6 @@ void LoadTimeline::cover(const World& world, Time from, Time to) {
   }
 }
 
-LoadKey load_key(const World& world, RnicId rnic) {
-  const JobPlace& place = world.jobs().place(rnic);
-  if (!place.job.valid()) {
-    return {};
-  }
-  return {.job = place.job.index(), .stage = place.stage, .known = true};
-}
-
 RngStream probe_stream(const World& world, RnicId source, RnicId target) {
   return {world.options().seed,
           Purpose::kProbe,
@@ -228,13 +237,10 @@ std::uint32_t evaluate_probe(const World& world,
   if (quad.traffic != TrafficKind::kNone) {
     world.settle_quad(quad, sent);
   }
-  Time until = kNever;
-  std::optional<PathLoad> met;
+  MetOnLinks met{path.request_pass, path.round_pass};
   if (load.links().on()) [[unlikely]] {
-    met = load.links().along(ways_of(context), sent, until);
+    meet_load(load.links(), ways_of(context), sent, bits[kQueueWord], met);
   }
-  const double request_pass = met ? path.request_pass * met->request_pass : path.request_pass;
-  const double round_pass = met ? path.round_pass * met->round_pass : path.round_pass;
   const double luck = open01(bits[1]);
 
   if (!path.sends) [[unlikely]] {
@@ -249,8 +255,8 @@ std::uint32_t evaluate_probe(const World& world,
   }
   BridgePass request{world, spec.source, spec.target, sent};
   if (!request.pass(quad.encap[here], spec.source, path.source_rules_changed) ||
-      luck >= request_pass || !request.pass(*far_decap, spec.target, path.target_rules_changed) ||
-      !path.answers) {
+      luck >= met.request_pass ||
+      !request.pass(*far_decap, spec.target, path.target_rules_changed) || !path.answers) {
     return kNoAnswer;
   }
   if (!path.target_sends) [[unlikely]] {
@@ -258,13 +264,11 @@ std::uint32_t evaluate_probe(const World& world,
   }
   BridgePass answer{world, spec.target, spec.source, sent};
   if (!answer.pass(quad.encap[there], spec.target, path.target_rules_changed) ||
-      luck >= round_pass || !answer.pass(*near_decap, spec.source, path.source_rules_changed)) {
+      luck >= met.round_pass || !answer.pass(*near_decap, spec.source, path.source_rules_changed)) {
     return kNoAnswer;
   }
-  double extra_ns = request.cost_ns + answer.cost_ns + path.serialization_ns;
-  if (met) [[unlikely]] {
-    extra_ns += met->wait_ns(bits[kQueueWord]);
-  }
+  Time until = kNever;
+  const double extra_ns = request.cost_ns + answer.cost_ns + path.serialization_ns + met.wait_ns;
   const double job_queue_ns = load_queue_ns(world, load, context, sent, until);
   return world.latency().sample_ns(
       bits, path.fixed_ns, path.queue_mean_ns + job_queue_ns, extra_ns);

@@ -81,7 +81,11 @@ struct LoadKey {
   bool known = false;
 };
 
-LoadKey load_key(const World& world, RnicId rnic);
+inline LoadKey load_key(const World& world, RnicId rnic) {
+  const JobPlace& place = world.jobs().place(rnic);
+  return place.job.valid() ? LoadKey{.job = place.job.index(), .stage = place.stage, .known = true}
+                           : LoadKey{};
+}
 
 /// What stays the same for all probes of a visit between two events.
 struct ProbeContext {

@@ -11,7 +11,7 @@ namespace {
 
 std::uint32_t wait_ns(std::uint32_t bits, Duration mean) {
   return static_cast<std::uint32_t>(
-      exponential_quantile(open01(bits), static_cast<double>(mean.count())) + 0.5);
+      std::lround(exponential_quantile(open01(bits), static_cast<double>(mean.count()))));
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ class GraphBuilder final {
         continue;
       }
       const std::size_t rnic = hosts_.at(cable.lower.node) * rails + at->rail;
-      std::uint32_t& tor = options_.graph.access_tors[at->port * hosts * rails + rnic];
+      std::uint32_t& tor = options_.graph.access_tors[std::size_t{at->port} * hosts * rails + rnic];
       if (tor != kNone) {
         return no_fabric(fmt::format("{} has two cables", end_text(cable.lower)));
       }

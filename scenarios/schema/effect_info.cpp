@@ -4,9 +4,13 @@
 
 namespace bonescan {
 
-const std::vector<EffectInfo>& effect_infos() {
-  constexpr std::string_view kSelectors = "direction min_packet max_packet dscp flow_share";
-  static const std::vector<EffectInfo> kInfos = {
+namespace {
+
+constexpr std::string_view kSelectors = "direction min_packet max_packet dscp flow_share";
+
+/// Of cables and ports.
+std::vector<EffectInfo> cable_effects() {
+  return {
       {"link.loss",
        EffectKind::kLinkLoss,
        {RefKind::kCable, RefKind::kPort},
@@ -32,6 +36,12 @@ const std::vector<EffectInfo>& effect_infos() {
        "down up",
        "",
        "The port is down and up in turn."},
+  };
+}
+
+/// Of rules, offload and processes, and bit errors.
+std::vector<EffectInfo> host_effects() {
+  return {
       {"rule.remove",
        EffectKind::kRuleRemove,
        {RefKind::kRnic},
@@ -68,6 +78,12 @@ const std::vector<EffectInfo>& effect_infos() {
        "ber",
        kSelectors,
        "Bit errors: what forward error correction and link-level retry leave of them is lost."},
+  };
+}
+
+/// Of tunnels, eswitches, flow limits and queues.
+std::vector<EffectInfo> tunnel_effects() {
+  return {
       {"tunnel.neighbour",
        EffectKind::kTunnelNeighbour,
        {RefKind::kRnic},
@@ -130,6 +146,20 @@ const std::vector<EffectInfo>& effect_infos() {
        "The queues of a switch take no part in congestion control; seen with `load.model: links` "
        "where they are offered more than they carry."},
   };
+}
+
+std::vector<EffectInfo> all_effects() {
+  std::vector<EffectInfo> all = cable_effects();
+  for (const std::vector<EffectInfo>& more : {host_effects(), tunnel_effects()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<EffectInfo>& effect_infos() {
+  static const std::vector<EffectInfo> kInfos = all_effects();
   return kInfos;
 }
 

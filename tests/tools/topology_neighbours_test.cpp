@@ -1,6 +1,5 @@
-#include "tools/topology/neighbours.h"
-
 #include "tests/support/golden_text.h"
+#include "tools/topology/neighbours.h"
 
 #include <string>
 #include <vector>
