@@ -178,7 +178,7 @@ TEST(PipelineMemory, FollowsTheTasksThatLive) {
     churn.turn(Churn::kMostPerTurn);
   }
   const PipelineMemory early = churn.memory();
-  const std::size_t early_bytes = bytes_in_use();
+  [[maybe_unused]] const std::size_t early_bytes = bytes_in_use();
   EXPECT_EQ(early.tasks, kLifeTurns * Churn::kMostPerTurn);
   EXPECT_EQ(early.sources, early.tasks * kEndpointsPerTask);
   EXPECT_EQ(early.pairs, kTurns / 2 * Churn::kMostPerTurn * kPairsPerTask);
