@@ -63,7 +63,8 @@ class Bystander : public testing::Test {
       sum += static_cast<double>((arrival.at - sent[arrival.packet.psn]).count());
     }
     Duration idle{};
-    for (const LinkId link : path(bench_.rnic(1, 3), bench_.rnic(0, 1), bench_.port).span()) {
+    const LinkPath way = path(bench_.rnic(1, 3), bench_.rnic(0, 1), bench_.port);
+    for (const LinkId link : way.span()) {
       idle += bench_.network.link_time(link, PacketBench::kUdOverhead + kProbeBytes);
     }
     return sum / static_cast<double>(sent.size()) - static_cast<double>(idle.count());

@@ -40,7 +40,7 @@ Expected<RdmaLink> read_link(const Line& line) {
   return link;
 }
 
-void add_counter(PortCounters& port, std::string_view name, std::uint64_t value) {
+void add_counter(PortStatistic& port, std::string_view name, std::uint64_t value) {
   if (name == "lifespan" && value <= UINT32_MAX) {
     port.refresh_period_ms = static_cast<std::uint32_t>(value);
   } else {
@@ -50,7 +50,7 @@ void add_counter(PortCounters& port, std::string_view name, std::uint64_t value)
 
 /// The words of one line of `rdma statistic`: a link, or what belongs to the last one.
 Expected<void> take_statistic(const Line& line,
-                              std::vector<PortCounters>& ports,
+                              std::vector<PortStatistic>& ports,
                               std::string_view& name) {
   std::string_view rest = line.text;
   for (std::string_view word = take_word(rest); !word.empty(); word = take_word(rest)) {
@@ -59,7 +59,7 @@ Expected<void> take_statistic(const Line& line,
       continue;
     }
     if (name == "link") {
-      PortCounters& port = ports.emplace_back();
+      PortStatistic& port = ports.emplace_back();
       if (!split_port(word, port.device, port.port)) {
         return tl::unexpected(expected_in(line, word, "DEVICE/PORT after \"link\""));
       }
@@ -200,8 +200,8 @@ Expected<std::vector<RdmaLink>> parse_rdma_links(std::string_view text) {
       text, [](std::string_view) { return false; }, read_link);
 }
 
-Expected<std::vector<PortCounters>> parse_rdma_statistic(std::string_view text) {
-  std::vector<PortCounters> ports;
+Expected<std::vector<PortStatistic>> parse_rdma_statistic(std::string_view text) {
+  std::vector<PortStatistic> ports;
   std::string_view name;
   const Expected<void> read =
       for_each_line(text, [&](const Line& line) { return take_statistic(line, ports, name); });
@@ -255,8 +255,8 @@ Expected<std::vector<GidEntry>> parse_sysfs_gids(std::string_view text) {
   return used;
 }
 
-Expected<std::vector<PortCounters>> parse_sysfs_counters(std::string_view text) {
-  std::vector<PortCounters> ports;
+Expected<std::vector<PortStatistic>> parse_sysfs_counters(std::string_view text) {
+  std::vector<PortStatistic> ports;
   const Expected<void> done = for_each_line(text, [&](const Line& line) -> Expected<void> {
     const Expected<SysfsLine> read = read_sysfs(line);
     if (!read) {

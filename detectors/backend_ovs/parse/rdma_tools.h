@@ -35,8 +35,8 @@ struct Counter {
   std::uint64_t value = 0;
 };
 
-/// The counters of one port.
-struct PortCounters {
+/// The counters of one port, as a tool printed them.
+struct PortStatistic {
   std::string device;
   std::uint32_t port = 0;
   std::vector<Counter> counters;
@@ -67,7 +67,7 @@ std::optional<std::array<std::uint8_t, 16>> parse_gid(std::string_view text);
 
 /// @errors kInvalid "line:column: expected ...", kUnavailable with the words of the tool
 Expected<std::vector<RdmaLink>> parse_rdma_links(std::string_view text);
-Expected<std::vector<PortCounters>> parse_rdma_statistic(std::string_view text);
+Expected<std::vector<PortStatistic>> parse_rdma_statistic(std::string_view text);
 
 /// `show_gids`.
 Expected<std::vector<GidEntry>> parse_show_gids(std::string_view text);
@@ -77,7 +77,7 @@ Expected<std::vector<GidEntry>> parse_show_gids(std::string_view text);
 Expected<std::vector<GidEntry>> parse_sysfs_gids(std::string_view text);
 
 /// `grep "" /sys/class/infiniband/*/ports/*/{hw_counters,counters}/*`.
-Expected<std::vector<PortCounters>> parse_sysfs_counters(std::string_view text);
+Expected<std::vector<PortStatistic>> parse_sysfs_counters(std::string_view text);
 
 /// `ethtool -S DEV`.
 Expected<std::vector<Counter>> parse_ethtool_statistics(std::string_view text);
