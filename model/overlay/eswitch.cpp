@@ -52,10 +52,7 @@ Eswitch::Eswitch(const Fabric& fabric, const EswitchOptions& options, std::uint6
       left_(fabric.rnic_count(), options.entries),
       shadow_shares_(fabric.rnic_count()) {}
 
-std::uint32_t Eswitch::shadowed_lookups(RnicId source, RnicId target) const {
-  if (!any_shadow_) [[likely]] {
-    return 0;
-  }
+std::uint32_t Eswitch::count_shadows(RnicId source, RnicId target) const {
   std::uint32_t count = 0;
   for (const RnicId at : {source, target}) {
     count += shadows(at, source, target) ? 1 : 0;

@@ -49,7 +49,9 @@ class Eswitch final {
   }
 
   /// Lookups at both ends, of both ways, that shadows add to a round trip.
-  std::uint32_t shadowed_lookups(RnicId source, RnicId target) const;
+  std::uint32_t shadowed_lookups(RnicId source, RnicId target) const {
+    return any_shadow_ ? count_shadows(source, target) : 0;
+  }
 
   /// Open vSwitch would put a flow into the eswitch at all.
   bool offloads() const { return options_.tc_policy != TcPolicy::kSkipHw; }
@@ -72,6 +74,7 @@ class Eswitch final {
   void open(RnicId rnic, FlowStore& store);
 
  private:
+  std::uint32_t count_shadows(RnicId source, RnicId target) const;
   bool is_shadowed(RnicId at, RnicId source, RnicId target) const;
   void admit(RnicId rnic, Megaflow& flow);
   void rebalance(std::vector<Megaflow*>& flows,

@@ -4,16 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 namespace bonescan {
-namespace {
-
-[[noreturn]] void wrong_step(UkeyState from, UkeyState to, UkeyActor last) {
-  const std::string text = fmt::format(
-      "ukey step from {} to {}, last step by {}", to_string(from), to_string(to), to_string(last));
-  check_failed(text.c_str(), __FILE__, __LINE__);
-}
-
-}  // namespace
 
 std::string_view to_string(UkeyState state) {
   switch (state) {
@@ -49,38 +42,12 @@ std::string_view to_string(UkeyActor actor) {
   return "unknown";
 }
 
-void Ukey::create(UkeyActor actor) {
-  if (state_ != UkeyState::kDeleted) {
-    wrong_step(state_, UkeyState::kCreated, actor_);
-  }
-  state_ = UkeyState::kCreated;
-  actor_ = actor;
-}
-
-void Ukey::move_to(UkeyState next, UkeyActor actor) {
-  if (!is_ukey_step(state_, next)) {
-    wrong_step(state_, next, actor_);
-  }
-  state_ = next;
-  actor_ = actor;
-}
-
-void install(Ukey& ukey) {
-  ukey.create(UkeyActor::kHandler);
-  ukey.move_to(UkeyState::kVisible, UkeyActor::kHandler);
-  ukey.move_to(UkeyState::kOperational, UkeyActor::kHandler);
-}
-
-void evict(Ukey& ukey) {
-  ukey.move_to(UkeyState::kEvicting, UkeyActor::kRevalidator);
-  ukey.move_to(UkeyState::kEvicted, UkeyActor::kRevalidator);
-  ukey.move_to(UkeyState::kDeleted, UkeyActor::kRevalidator);
-}
-
-void lose_track(Ukey& ukey) {
-  if (ukey.state() == UkeyState::kOperational) {
-    ukey.move_to(UkeyState::kInconsistent, UkeyActor::kOutsider);
-  }
+void Ukey::wrong_step(UkeyState next) const {
+  const std::string text = fmt::format("ukey step from {} to {}, last step by {}",
+                                       to_string(state_),
+                                       to_string(next),
+                                       to_string(actor_));
+  check_failed(text.c_str(), __FILE__, __LINE__);
 }
 
 }  // namespace bonescan

@@ -60,23 +60,49 @@ class Ukey final {
   bool is_installed() const { return state_ != UkeyState::kDeleted; }
 
   /// A new ukey in the place of a deleted one.  Aborts if there still is one.
-  void create(UkeyActor actor);
+  void create(UkeyActor actor) {
+    if (state_ != UkeyState::kDeleted) [[unlikely]] {
+      wrong_step(UkeyState::kCreated);
+    }
+    state_ = UkeyState::kCreated;
+    actor_ = actor;
+  }
 
   /// One step.  Aborts unless is_ukey_step().
-  void move_to(UkeyState next, UkeyActor actor);
+  void move_to(UkeyState next, UkeyActor actor) {
+    if (!is_ukey_step(state_, next)) [[unlikely]] {
+      wrong_step(next);
+    }
+    state_ = next;
+    actor_ = actor;
+  }
 
  private:
+  [[noreturn]] void wrong_step(UkeyState next) const;
+
   UkeyState state_ = UkeyState::kDeleted;
   UkeyActor actor_ = UkeyActor::kNobody;
 };
 
 /// A handler installs a flow: created, visible, operational.
-void install(Ukey& ukey);
+inline void install(Ukey& ukey) {
+  ukey.create(UkeyActor::kHandler);
+  ukey.move_to(UkeyState::kVisible, UkeyActor::kHandler);
+  ukey.move_to(UkeyState::kOperational, UkeyActor::kHandler);
+}
 
 /// A revalidator removes it: evicting, evicted, deleted.
-void evict(Ukey& ukey);
+inline void evict(Ukey& ukey) {
+  ukey.move_to(UkeyState::kEvicting, UkeyActor::kRevalidator);
+  ukey.move_to(UkeyState::kEvicted, UkeyActor::kRevalidator);
+  ukey.move_to(UkeyState::kDeleted, UkeyActor::kRevalidator);
+}
 
 /// Somebody else changed the flow in the datapath.
-void lose_track(Ukey& ukey);
+inline void lose_track(Ukey& ukey) {
+  if (ukey.state() == UkeyState::kOperational) {
+    ukey.move_to(UkeyState::kInconsistent, UkeyActor::kOutsider);
+  }
+}
 
 }  // namespace bonescan
