@@ -90,16 +90,10 @@ const ObservedRound* ReplayProbes::peek() {
 
 void ReplayProbes::append(const ProbeBatch& recorded, ProbeBatch& batch) const {
   for (Visit visit : recorded.visits) {
-    const auto rtts = recorded.rtts(visit);
-    const auto sent_after = recorded.sent_after(visit);
     visit.pair = names_(visit.pair);
-    if (!visit.pair.valid()) {
-      continue;
+    if (visit.pair.valid()) {
+      append_visit(recorded, visit, batch);
     }
-    visit.first = static_cast<std::uint32_t>(batch.rtt_ns.size());
-    batch.visits.push_back(visit);
-    batch.rtt_ns.insert(batch.rtt_ns.end(), rtts.begin(), rtts.end());
-    batch.sent_after_ns.insert(batch.sent_after_ns.end(), sent_after.begin(), sent_after.end());
   }
 }
 

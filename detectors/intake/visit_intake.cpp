@@ -27,16 +27,6 @@ void add(IntakeCounts& sum, const IntakeCounts& more) {
   sum.unplanned += more.unplanned;
 }
 
-void append(const ProbeBatch& from, std::uint32_t index, ProbeBatch& to) {
-  const Visit& visit = from.visits[index];
-  const auto sent_after = from.sent_after(visit);
-  const auto rtts = from.rtts(visit);
-  to.visits.push_back(visit);
-  to.visits.back().first = static_cast<std::uint32_t>(to.rtt_ns.size());
-  to.sent_after_ns.insert(to.sent_after_ns.end(), sent_after.begin(), sent_after.end());
-  to.rtt_ns.insert(to.rtt_ns.end(), rtts.begin(), rtts.end());
-}
-
 bool before(const Visit& a, const Visit& b) {
   return std::tie(a.start, a.pair) < std::tie(b.start, b.pair);
 }
@@ -248,7 +238,8 @@ void VisitIntake::hold_back(const ProbeBatch& received) {
       if (slot.state != State::kFilled) {
         continue;
       }
-      append(slot.just_came ? received : held_, slot.visit, still_held_);
+      const ProbeBatch& batch = slot.just_came ? received : held_;
+      append_visit(batch, batch.visits[slot.visit], still_held_);
       slot.visit = static_cast<std::uint32_t>(still_held_.visits.size() - 1);
       slot.just_came = false;
     }
@@ -268,7 +259,7 @@ const ProbeBatch& VisitIntake::result(const ProbeBatch& received) {
         });
     ready_.clear();
     for (const Reference& reference : handed_on_) {
-      append(*reference.batch, reference.visit, ready_);
+      append_visit(*reference.batch, reference.batch->visits[reference.visit], ready_);
     }
   }
   hold_back(received);

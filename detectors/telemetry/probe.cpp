@@ -43,6 +43,15 @@ std::string_view to_string(TimestampSource source) {
   return "unknown";
 }
 
+void append_visit(const ProbeBatch& from, const Visit& visit, ProbeBatch& to) {
+  const auto sent_after = from.sent_after(visit);
+  const auto rtts = from.rtts(visit);
+  to.visits.push_back(visit);
+  to.visits.back().first = static_cast<std::uint32_t>(to.rtt_ns.size());
+  to.sent_after_ns.insert(to.sent_after_ns.end(), sent_after.begin(), sent_after.end());
+  to.rtt_ns.insert(to.rtt_ns.end(), rtts.begin(), rtts.end());
+}
+
 void append_in_order(const ProbeBatch& from, ProbeBatch& to) {
   std::vector<const Visit*> visits;
   visits.reserve(from.visits.size());
@@ -53,12 +62,7 @@ void append_in_order(const ProbeBatch& from, ProbeBatch& to) {
     return std::tie(a->start, a->pair) < std::tie(b->start, b->pair);
   });
   for (const Visit* visit : visits) {
-    const auto sent_after = from.sent_after(*visit);
-    const auto rtts = from.rtts(*visit);
-    to.visits.push_back(*visit);
-    to.visits.back().first = static_cast<std::uint32_t>(to.rtt_ns.size());
-    to.sent_after_ns.insert(to.sent_after_ns.end(), sent_after.begin(), sent_after.end());
-    to.rtt_ns.insert(to.rtt_ns.end(), rtts.begin(), rtts.end());
+    append_visit(from, *visit, to);
   }
 }
 

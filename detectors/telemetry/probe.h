@@ -121,7 +121,10 @@ struct ProbeBatch {
   }
 };
 
-/// Appends the visits of `from` with their rows, ordered by (start, pair).
+/// Appends a visit of `from` with its rows.
+void append_visit(const ProbeBatch& from, const Visit& visit, ProbeBatch& to);
+
+/// Appends all visits of `from` with their rows, ordered by (start, pair).
 void append_in_order(const ProbeBatch& from, ProbeBatch& to);
 
 }  // namespace bonescan

@@ -28,15 +28,6 @@ void send(const ReportFate& fate,
   }
 }
 
-void append(const ProbeBatch& from, const Visit& visit, ProbeBatch& to) {
-  const auto sent_after = from.sent_after(visit);
-  const auto rtts = from.rtts(visit);
-  to.visits.push_back(visit);
-  to.visits.back().first = static_cast<std::uint32_t>(to.rtt_ns.size());
-  to.sent_after_ns.insert(to.sent_after_ns.end(), sent_after.begin(), sent_after.end());
-  to.rtt_ns.insert(to.rtt_ns.end(), rtts.begin(), rtts.end());
-}
-
 }  // namespace
 
 ReportFate report_fate(const TelemetryChannelOptions& options,
@@ -70,7 +61,7 @@ void ChannelProbes::submit(std::span<const ProbeRequest> requests) {
 }
 
 void ChannelProbes::collect(Time now, ProbeBatch& batch) {
-  const auto deliver = [&batch](const ProbeBatch& one) { append(one, one.visits[0], batch); };
+  const auto deliver = [&batch](const ProbeBatch& one) { append_visit(one, one.visits[0], batch); };
   in_flight_.deliver(now, deliver);
   fresh_.clear();
   inner_->collect(now, fresh_);
@@ -78,11 +69,11 @@ void ChannelProbes::collect(Time now, ProbeBatch& batch) {
     const ReportFate fate =
         report_fate(options_, seed_, Purpose::kVisitChannel, source_of_[visit.pair], visit.start);
     if (!fate.lost && fate.delay == Duration::zero() && !fate.copied) {
-      append(fresh_, visit, batch);
+      append_visit(fresh_, visit, batch);
       continue;
     }
     ProbeBatch one;
-    append(fresh_, visit, one);
+    append_visit(fresh_, visit, one);
     send(fate, now, one, in_flight_, deliver);
   }
 }

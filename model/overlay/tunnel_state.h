@@ -29,6 +29,7 @@
 
 #include "model/fabric/fabric.h"
 #include "model/overlay/version_map.h"
+#include "model/packet_mode/packet.h"
 
 #include <compare>
 #include <cstdint>
@@ -63,10 +64,11 @@ enum class TunnelFault : std::uint8_t {
 std::string_view trace_words(TunnelFault fault);
 
 /// Bytes of an IPv4 packet of a UD probe beside its payload: IPv4, UDP, BTH, DETH, ICRC.
-constexpr std::uint32_t kProbeHeaderBytes = 20 + 8 + 12 + 8 + 4;
+constexpr std::uint32_t kProbeHeaderBytes =
+    kIpv4Bytes + kUdpBytes + kBthBytes + kDethBytes + kIcrcBytes;
 
 /// What the tunnel adds to an inner IPv4 packet: inner Ethernet, VXLAN, outer UDP and IPv4.
-constexpr std::uint32_t kTunnelHeaderBytes = 14 + 8 + 8 + 20;
+constexpr std::uint32_t kTunnelHeaderBytes = kEthernetBytes + kVxlanBytes + kUdpBytes + kIpv4Bytes;
 
 class TunnelState final {
  public:

@@ -1,6 +1,6 @@
 // The closed form of a megaflow against one that lives through every tick.
 #include "model/overlay/megaflow.h"
-#include "sim/base/rng_stream.h"
+#include "tests/support/dice.h"
 #include "tests/support/naive_megaflow.h"
 
 #include <fmt/format.h>
@@ -16,31 +16,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::ClockChange;
+using test::Dice;
 using test::NaiveMegaflow;
 using test::NaivePlace;
 using test::TimedChange;
 
 constexpr std::uint32_t kSequences = 5'000;
 constexpr int kStepsOfSequence = 60;
-
-/// Draws in order, from one row after the other.
-class Dice {
- public:
-  explicit Dice(std::uint32_t seed) : stream_(seed, Purpose::kTest, 77) {}
-
-  std::uint64_t below(std::uint64_t count) { return stream_.at(row_++) % count; }
-
-  /// Ticks fall on even nanoseconds and everything else on odd ones, so that nothing ties with a
-  /// tick; sweeps and refreshes may tie with each other.
-  Duration even(Duration limit) {
-    return Duration(
-        2 * static_cast<std::int64_t>(below(static_cast<std::uint64_t>(limit.count()) / 2)));
-  }
-
- private:
-  RngStream stream_;
-  std::uint64_t row_ = 0;
-};
 
 struct Setting {
   OverlayOptions options;
@@ -238,7 +220,7 @@ std::string describe(std::uint32_t seed, const Setting& setting) {
 
 TEST(MegaflowReference, AgreesWhenClocksStopAndResumeAsTheyRun) {
   for (std::uint32_t seed = 1; seed <= kSequences; ++seed) {
-    Dice dice(seed);
+    Dice dice(seed, 77);
     const Setting setting = draw_setting(dice);
     SCOPED_TRACE(describe(seed, setting));
     const std::vector<Action> actions = draw_actions(dice, true);
@@ -260,7 +242,7 @@ TEST(MegaflowReference, AgreesWhenClocksStopAndResumeAsTheyRun) {
 /// A flow whose past is filled in later: traffic that runs across gaps in a single call.
 TEST(MegaflowReference, AgreesWhenTrafficRunsAcrossGaps) {
   for (std::uint32_t seed = 1; seed <= kSequences; ++seed) {
-    Dice dice(100'000 + seed);
+    Dice dice(100'000 + seed, 77);
     const Setting setting = draw_setting(dice);
     SCOPED_TRACE(describe(seed, setting));
     const std::vector<TimedChange> changes = clock_changes(draw_actions(dice, true));

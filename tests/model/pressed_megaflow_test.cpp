@@ -1,7 +1,7 @@
 // The closed form of a megaflow under pressure, tickets and sweeps of changing length against one
 // that lives through every tick.
 #include "model/overlay/megaflow.h"
-#include "sim/base/rng_stream.h"
+#include "tests/support/dice.h"
 #include "tests/support/naive_megaflow.h"
 
 #include <gtest/gtest.h>
@@ -14,28 +14,12 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using test::Dice;
 using test::NaiveMegaflow;
 using test::NaivePlace;
 
 constexpr std::uint32_t kSequences = 1'000;
 constexpr int kSteps = 60;
-
-class Dice {
- public:
-  explicit Dice(std::uint32_t seed) : stream_(seed, Purpose::kTest, 73) {}
-
-  std::uint64_t below(std::uint64_t count) { return stream_.at(row_++) % count; }
-
-  /// Even, so that odd moments never tie with a tick.
-  Duration even(Duration limit) {
-    return Duration(
-        2 * static_cast<std::int64_t>(below(static_cast<std::uint64_t>(limit.count()) / 2)));
-  }
-
- private:
-  RngStream stream_;
-  std::uint64_t row_ = 0;
-};
 
 NaivePlace as_naive(FlowPlace place) {
   switch (place) {
@@ -54,7 +38,7 @@ constexpr Duration kSweep = milliseconds(500);
 /// One flow, twice.
 class Twins {
  public:
-  explicit Twins(std::uint32_t seed) : dice_(seed) {
+  explicit Twins(std::uint32_t seed) : dice_(seed, 73) {
     options_.reoffload = dice_.below(2) == 0 ? Reoffload::kNever : Reoffload::kOnUpcall;
     const Duration sweep_phase = dice_.even(kSweep);
     const Duration refresh_phase = dice_.even(options_.counter_refresh);

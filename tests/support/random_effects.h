@@ -4,7 +4,7 @@
 #pragma once
 
 #include "faults/effects/effect.h"
-#include "sim/base/rng_stream.h"
+#include "tests/support/dice.h"
 
 #include <array>
 #include <chrono>
@@ -13,27 +13,6 @@
 #include <vector>
 
 namespace bonescan::test {
-
-/// Reads one stream of random numbers from its beginning.
-class Dice {
- public:
-  Dice(std::uint64_t seed, std::uint32_t entity) : stream_(seed, Purpose::kTest, entity) {}
-
-  std::uint32_t below(std::uint32_t bound) {
-    return static_cast<std::uint32_t>(stream_.at(next_++) % bound);
-  }
-
-  double uniform(double from, double to) { return from + (to - from) * stream_.open01_at(next_++); }
-
-  Duration between(Duration from, Duration to) {
-    return from + Duration(static_cast<std::int64_t>(
-                      uniform(0.0, static_cast<double>((to - from).count()))));
-  }
-
- private:
-  RngStream stream_;
-  std::uint64_t next_ = 0;
-};
 
 inline std::vector<EffectKind> all_effect_kinds() {
   std::vector<EffectKind> kinds;
