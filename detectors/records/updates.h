@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace bonescan {
@@ -23,11 +24,26 @@ struct WindowRecord {
   std::uint32_t pairs_anomalous = 0;
 };
 
+/// A task's ping lists changed, or a look at its traffic changed nothing: which, and why.
+struct SkeletonRecord {
+  Time at;
+  std::string task;
+  std::string scope;  ///< "mesh", "same-rail", "adjacent-groups", "peers"
+  std::string basis;  ///< "preload", "throughput", "flow-table"
+  double confidence = 0.0;
+  std::uint32_t members = 0;
+  std::uint32_t stages = 0;          ///< 0: not known
+  std::uint64_t pairs = 0;           ///< directed, in the lists of the task from now on
+  std::uint64_t pairs_repaired = 0;  ///< of them, added so that links can be told apart
+  std::string why;
+};
+
 struct PipelineUpdates {
   std::vector<Verdict> verdicts;      ///< everything that is not healthy
   std::vector<WindowRecord> windows;  ///< closed windows
   std::vector<std::size_t>
       incidents;  ///< indices of incidents opened, refined or closed, ascending
+  std::vector<SkeletonRecord> skeletons{};
 };
 
 /// Size of the probing task, for reports.

@@ -9,6 +9,7 @@
 #include "sim/base/strong_id.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,8 @@ struct Endpoint {
   std::string tor;          ///< the switch its access link goes to
   std::uint16_t rail = 0;   ///< index of the RNIC in its host
   bool local = true;        ///< this process can send from it; a remote endpoint only answers
+  /// Which container of its task it is bound to, where the platform numbers them: a hint at ranks.
+  std::optional<std::uint32_t> container{};
 };
 
 using EndpointDirectory = IdVector<EndpointId, Endpoint>;
