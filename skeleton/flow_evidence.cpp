@@ -40,7 +40,7 @@ struct Entry {
 /// Readings that belong together.
 struct Round {
   std::uint32_t readings = 0;
-  std::vector<Entry> entries;  ///< ascending by peer
+  std::vector<Entry> entries{};  ///< ascending by peer
   bool stands_still = false;   ///< counters did where they should have moved
 
   Entry& entry(EndpointId peer) {
@@ -56,9 +56,9 @@ struct Round {
 struct Member {
   EndpointId id;
   Time due = Time::min();
-  std::optional<FlowReading> last;  ///< of the newest round
-  Round now;
-  Round done;  ///< the last that was finished; no readings: none, or the table cannot be read
+  std::optional<FlowReading> last{};  ///< of the newest round
+  Round now{};
+  Round done{};  ///< the last that was finished; no readings: none, or the table cannot be read
   bool unreadable = false;
 };
 

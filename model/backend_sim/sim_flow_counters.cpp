@@ -41,19 +41,52 @@ double job_bytes(const Job& job, RnicId source, RnicId target, Time from, Time t
   return 0.0;
 }
 
+/// Whom the RNIC sends to in the shape that the job has at `now`.
+std::vector<RnicId> targets_of(const Job& job, RnicId source, Time /*now*/) {
+  std::vector<RnicId> targets;
+  std::copy_if(
+      job.rnics().begin(), job.rnics().end(), std::back_inserter(targets), [&](RnicId other) {
+        return job.traffic(source, other) != TrafficKind::kNone;
+      });
+  return targets;
+}
+
 }  // namespace
 
-std::vector<RnicId> SimFlowCounters::job_peers(RnicId rnic, Time /*now*/) const {
-  std::vector<RnicId> peers;
+const std::vector<RnicId>& SimFlowCounters::job_peers(RnicId rnic, Time now) {
+  static const std::vector<RnicId> kNobody;
   const JobId id = world_->jobs().place(rnic).job;
-  if (id.valid()) {
-    const Job& job = world_->jobs()[id.index()];
-    std::copy_if(
-        job.rnics().begin(), job.rnics().end(), std::back_inserter(peers), [&](RnicId other) {
-          return job.traffic(rnic, other) != TrafficKind::kNone;
-        });
+  if (!id.valid()) {
+    return kNobody;
   }
-  return peers;
+  job_peers_.resize(std::max(job_peers_.size(), world_->jobs().size()));
+  JobPeers& known = job_peers_[id];
+  if (known.by_rnic.empty() || known.revision != world_->jobs().revision()) {
+    const Job& job = world_->jobs()[id.index()];
+    known = {world_->jobs().revision(), {}};
+    std::vector<std::pair<RnicId, RnicId>> both_ways;
+    for (const RnicId source : job.rnics()) {
+      known.by_rnic.emplace_back(source, std::vector<RnicId>());
+      for (const RnicId target : targets_of(job, source, now)) {
+        both_ways.emplace_back(source, target);
+        both_ways.emplace_back(target, source);
+      }
+    }
+    std::sort(known.by_rnic.begin(), known.by_rnic.end());
+    std::sort(both_ways.begin(), both_ways.end());
+    both_ways.erase(std::unique(both_ways.begin(), both_ways.end()), both_ways.end());
+    auto next = both_ways.begin();
+    for (auto& [source, peers] : known.by_rnic) {
+      for (; next != both_ways.end() && next->first == source; ++next) {
+        peers.push_back(next->second);
+      }
+    }
+  }
+  const auto place = std::lower_bound(
+      known.by_rnic.begin(), known.by_rnic.end(), rnic, [](const auto& entry, RnicId wanted) {
+        return entry.first < wanted;
+      });
+  return place != known.by_rnic.end() && place->first == rnic ? place->second : kNobody;
 }
 
 FlowQuad SimFlowCounters::settled(RnicId rnic, RnicId peer, Time now) const {

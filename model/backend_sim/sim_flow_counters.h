@@ -16,6 +16,7 @@
 #include "model/world.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace bonescan {
@@ -43,12 +44,19 @@ class SimFlowCounters final {
     std::uint64_t bytes = 0;
   };
 
-  std::vector<RnicId> job_peers(RnicId rnic, Time now) const;
+  /// Whom each RNIC of a job exchanges anything with, acknowledgements included.
+  struct JobPeers {
+    std::uint64_t revision = 0;                                   ///< of the table of jobs
+    std::vector<std::pair<RnicId, std::vector<RnicId>>> by_rnic;  ///< both ascending
+  };
+
+  const std::vector<RnicId>& job_peers(RnicId rnic, Time now);
   FlowQuad settled(RnicId rnic, RnicId peer, Time now) const;
   std::uint64_t bytes_of(const FlowQuad& quad, RnicId rnic, const Megaflow& flow, Time counted);
 
   const World* world_;
   const EndpointMap* endpoints_;
+  IdVector<JobId, JobPeers> job_peers_;
   IdVector<RnicId, std::vector<Shown>> shown_;  ///< ascending by peer; of RNICs that were read
 };
 
