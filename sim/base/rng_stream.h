@@ -73,6 +73,7 @@ enum class Purpose : std::uint32_t {
   kSampler = 90,
   kTimestampNoise = 91,
   kSkeletonStart = 110,
+  kSkeletonOrder = 115,
   kTest = 1000,
 };
 
