@@ -41,7 +41,7 @@ struct Entry {
 struct Round {
   std::uint32_t readings = 0;
   std::vector<Entry> entries{};  ///< ascending by peer
-  bool stands_still = false;   ///< counters did where they should have moved
+  bool stands_still = false;     ///< counters did where they should have moved
 
   Entry& entry(EndpointId peer) {
     const auto place =
