@@ -24,7 +24,7 @@ void add_shape(JobKeys& table) {
       .count("gpus",
              kDegree,
              field(&JobOptions::gpus),
-             "GPUs of the job: tp * pp * dp (* cp), and no more than the fabric has.")
+             "GPUs of the job: tp * pp * dp, and no more than the fabric has.")
       .required();
   table.count("parallelism.tp",
               kDegree,
@@ -32,10 +32,12 @@ void add_shape(JobKeys& table) {
               "Tensor-parallel degree: equals `fabric.rails` or divides it.");
   table.count("parallelism.pp", kDegree, field(&JobOptions::pp), "Pipeline stages.");
   table.count("parallelism.dp", kDegree, field(&JobOptions::dp), "Data-parallel replicas.");
-  table.count("parallelism.cp",
-              kDegree,
-              field(&JobOptions::cp),
-              "Context-parallel degree: parts of a sequence, whose keys and values go round.");
+  table.count(
+      "parallelism.cp",
+      kDegree,
+      field(&JobOptions::cp),
+      "Context-parallel degree, another factor of gpus: parts of a sequence, whose keys and "
+      "values go round.");
   table.count("parallelism.ep",
               kDegree,
               field(&JobOptions::ep),
@@ -164,13 +166,11 @@ void add_start(JobKeys& table) {
 
 void add_model(JobKeys& table) {
   const auto model = [](auto member) { return field(&JobOptions::model, member); };
-  table
-      .number("model.parameters",
-              {0.0, 1e14},
-              model(&ModelSize::parameters),
-              "Parameters of the model. If given, step time and volumes follow from its size, and "
-              "`step.time` and `step.burst_share` do not matter.")
-      .otherwise("not given");
+  table.number("model.parameters",
+               {0.0, 1e14},
+               model(&ModelSize::parameters),
+               "Parameters of the model; 0: not given. If given, step time and volumes follow from "
+               "its size, and `step.time` and `step.burst_share` do not matter.");
   table.count("model.layers", {0, 10'000}, model(&ModelSize::layers), "Layers.");
   table.count("model.hidden", {0, 1'000'000}, model(&ModelSize::hidden), "Hidden units.");
   table.count("model.sequence", {1, 10'000'000}, model(&ModelSize::sequence), "Tokens a sequence.");

@@ -27,7 +27,7 @@ fabric:
   file: ../tests/golden/topology/two_segments.yaml
   links: [{from: host-0/rnic-0, from_port: 1, to: tor-0, to_port: 1, rate: 400Gbps, name: a}]
   segments: 2
-  hosts_per_segment: 2
+  hosts_per_segment: 4
   rails: 8
   aggregation_switches: 2
   spare_hosts: 1
@@ -229,7 +229,9 @@ bool stands_alone(const SchemaKey& key) {
          !key.path.starts_with("cloud.sizes") && !key.path.starts_with("cloud.shapes") &&
          !key.path.starts_with("cloud.lifetimes") && !key.path.starts_with("cloud.tasks") &&
          !key.path.starts_with("load.flows") && !key.path.starts_with("load.incasts") &&
-         key.path != "overlay.ovs.offload_rebalance" &&
+         !key.path.starts_with("jobs[].phases") && !key.path.starts_with("jobs[].stragglers") &&
+         !key.path.starts_with("jobs[].idle") && !key.path.starts_with("jobs[].changes") &&
+         key.path != "jobs[].container.beside" && key.path != "overlay.ovs.offload_rebalance" &&
          key.path != "overlay.ovs.offloaded_stats_delay";
 }
 
