@@ -3,9 +3,13 @@
 // Intuition: a sample says how many bytes went by since the sample before it, and samplers have
 // phases of their own.  The bytes are spread evenly over the time that they cover and added to the
 // columns of the grid, so a sampler that is late by half a second does not move a burst by a whole
-// one.  A column that is not covered to the full is missing.
-// Invariants: 1. order and copies of reports change nothing; 2. memory is bounded: `longest` a live
-// endpoint, nothing for one that was released.  Thread-compatible.
+// one.  After a gap of more than one and a half periods it cannot be told whether the sampler
+// missed a reading (the bytes cover the gap) or a report was lost (they cover its end): the gap is
+// missing, as is every column that is not covered to the full.  A first sample covers nothing.
+// Samplers may be faster than the grid; slower ones are all gaps, so `period` is the slowest one's.
+// Invariants: 1. order and copies of reports change nothing; of two reports about one instant the
+// larger one counts; 2. memory is bounded: `longest` a live endpoint, at most eight samples a
+// period, nothing but a bit for one that was released.  Thread-compatible.
 #pragma once
 
 #include "detectors/telemetry/endpoint.h"
@@ -15,6 +19,7 @@
 #include "skeleton/traffic_record.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -38,7 +43,8 @@ class TrafficHistory final {
                        Time until,
                        Duration length) const;
 
-  /// The last column that ends at or before `until`, by member.
+  /// The last column that ends at or before `until`, by member.  A sampler closes a column up to
+  /// one of its intervals after the column's end: ask for one that ended two periods ago.
   /// REQUIRES: rates.size() == members.size()
   void column(std::span<const EndpointId> members, Time until, std::span<float> rates) const;
 
@@ -47,17 +53,28 @@ class TrafficHistory final {
   std::size_t kept_size() const;
 
  private:
+  /// The samples that came, ascending: nothing else is independent of their order.
   struct Row {
-    std::vector<float> bytes;    ///< ring of columns
-    std::vector<float> covered;  ///< share of each column that samples have covered
-    std::int64_t newest = -1;    ///< column
-    Time last = Time::min();     ///< end of the newest sample
-    bool released = false;
+    std::vector<Time> ends;
+    std::vector<float> bytes;
   };
 
-  std::size_t capacity_ = 0;
+  bool released(EndpointId endpoint) const {
+    return endpoint.index() < released_.size() && released_[endpoint.index()];
+  }
+
+  void insert(Row& row, const ThroughputSample& sample);
+  void trim(Row& row);
+  /// Fills the columns from `first` on.
+  void spread(const Row& row, std::int64_t first, std::span<float> rates) const;
+  static std::size_t heap_size(const Row& row);
+
+  Duration longest_;
   Duration period_;
+  std::size_t most_samples_;
   PagedColumn<EndpointId, Row> rows_;
+  std::size_t heap_size_ = 0;
+  std::vector<bool> released_;  ///< by endpoint
 };
 
 }  // namespace bonescan
