@@ -15,17 +15,19 @@ constexpr double kPacketsPerSecond = 20.0;
 /// One acknowledgement of 66 bytes for sixteen packets of 4 KiB.  @source ours
 constexpr double kAnswerShare = 1e-3;
 
-/// Bytes of the job from one RNIC to the other, and what acknowledges those that come back.
+/// Bytes that the job sends from one RNIC to the other, acknowledgements included.
 double job_bytes(const Job& job, RnicId source, RnicId target, Time from, Time to) {
   return job.bytes_between(source, target, from, to) +
          kAnswerShare * job.bytes_between(target, source, from, to);
 }
 
-/// Whom the RNIC sends to in the shape that the job has at `now`.
+/// Whom the RNIC sends to in the shape that the job has at `now`; ascending.
 std::vector<RnicId> targets_of(const Job& job, RnicId source, Time now) {
   std::vector<RnicId> targets;
   for (const JobPeer& peer : job.peers(source, now)) {
-    targets.push_back(peer.target);
+    if (targets.empty() || targets.back() != peer.target) {
+      targets.push_back(peer.target);
+    }
   }
   return targets;
 }
