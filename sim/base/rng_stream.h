@@ -72,6 +72,7 @@ enum class Purpose : std::uint32_t {
   kEventChannel = 89,
   kSampler = 90,
   kTimestampNoise = 91,
+  kSkeletonStart = 110,
   kSkeletonOrder = 115,
   kTest = 1000,
 };
