@@ -72,6 +72,10 @@ enum class Purpose : std::uint32_t {
   kEventChannel = 89,
   kSampler = 90,
   kTimestampNoise = 91,
+  kStudyNoise = 120,
+  kStudyEvent = 121,
+  kStudyDraw = 122,
+  kStudySkew = 123,
   kTest = 1000,
 };
 
