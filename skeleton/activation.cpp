@@ -2,6 +2,8 @@
 
 #include "sim/base/check.h"
 
+#include <algorithm>
+
 namespace bonescan {
 
 void Activation::submit(const PingLists& lists) {
@@ -16,6 +18,29 @@ void Activation::submit(const PingLists& lists) {
       listed_by_[target].emplace_back(first + i);
     }
   }
+}
+
+void Activation::relist(EndpointId source,
+                        std::span<const EndpointId> before,
+                        std::span<const EndpointId> after) {
+  BONESCAN_CHECK(stages_.contains(source) && !ended(source));
+  active_pairs_ -= active_targets(source);
+  for (const EndpointId target : before) {
+    std::vector<EndpointId>& registered_with = listed_by_[target];
+    const auto place = std::lower_bound(registered_with.begin(), registered_with.end(), source);
+    BONESCAN_CHECK(place != registered_with.end() && *place == source);
+    registered_with.erase(place);
+  }
+  std::uint32_t ready_targets = 0;
+  for (const EndpointId target : after) {
+    BONESCAN_CHECK(stages_.contains(target) && !ended(target));
+    std::vector<EndpointId>& registered_with = listed_by_[target];
+    registered_with.insert(std::upper_bound(registered_with.begin(), registered_with.end(), source),
+                           source);
+    ready_targets += ready(target) ? 1 : 0;
+  }
+  registered_[source] = ready_targets;
+  active_pairs_ += active_targets(source);
 }
 
 void Activation::end(std::span<const EndpointId> endpoints) {

@@ -5,6 +5,7 @@
 // registers itself with the peers that list it, and each of them switches on one entry.  No
 // controller is involved and a registration costs O(1) at every peer, so a burst of starting
 // containers loads nobody but their own peers.
+// Lists may change later: counts are always those of the lists as they are now.
 // Invariants: 1. a pair is active exactly if both of its ends are ready; 2. an endpoint that is
 // stopping or gone is not ready; 3. an endpoint's state is that of its newest event, whatever the
 // order and number of deliveries; of two events with the same time the later stage of life wins;
@@ -36,6 +37,14 @@ class Activation final {
   /// The next endpoints and their lists, which are not kept.
   void submit(const PingLists& lists);
 
+  /// Another list for one source: it leaves the registers of those that are in it no more, and
+  /// enters those of the new ones.
+  /// REQUIRES: `before` is the source's list; `after` has no doubles; nobody of them has ended.
+  /// Complexity: O(log n) a target, and moving what it is registered with.
+  void relist(EndpointId source,
+              std::span<const EndpointId> before,
+              std::span<const EndpointId> after);
+
   /// Gives back what was kept of endpoints that nobody will hear of again.
   /// REQUIRES: none is ready, none was ended before.
   void end(std::span<const EndpointId> endpoints);
@@ -46,6 +55,7 @@ class Activation final {
 
   bool ended(EndpointId endpoint) const { return stages_[endpoint] == Stage::kEnded; }
 
+  /// Could it be visited, if it is listed?
   bool active(Pair pair) const { return ready(pair.source) && ready(pair.target); }
 
   /// When the endpoint became ready; nothing while it is not.
@@ -95,7 +105,7 @@ class Activation final {
 
   IdVector<EndpointId, Stage> stages_;
   PagedColumn<EndpointId, Life> lives_;
-  PagedColumn<EndpointId, std::vector<EndpointId>> listed_by_;
+  PagedColumn<EndpointId, std::vector<EndpointId>> listed_by_;  ///< ascending
   PagedColumn<EndpointId, std::uint32_t> registered_;  ///< ready targets in this endpoint's list
   std::uint32_t ready_count_ = 0;
   std::uint64_t active_pairs_ = 0;

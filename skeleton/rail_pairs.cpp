@@ -1,6 +1,7 @@
 #include "skeleton/rail_pairs.h"
 
 #include "sim/base/rng_stream.h"
+#include "skeleton/target_order.h"
 
 #include <map>
 #include <string_view>
@@ -13,15 +14,6 @@ enum class RailRule : std::uint8_t {
   kSameRail,
   kAnyRail
 };
-
-/// Fisher-Yates.  Position i reads row i; row 0 of the stream is the source's phase (scheduler).
-void shuffle(std::vector<EndpointId>& targets, const RngStream& stream) {
-  for (std::size_t i = targets.size(); i-- > 1;) {
-    const std::uint64_t word = stream.block(i)[0];
-    const std::size_t other = static_cast<std::size_t>((word * (i + 1)) >> 32);
-    std::swap(targets[i], targets[other]);
-  }
-}
 
 /// Who may be in one list together: task, and rail where it matters.
 using GroupKey = std::pair<std::string_view, std::uint16_t>;
@@ -71,7 +63,8 @@ PingLists targets_by(RailRule rule,
           targets.push_back(target);
         }
       }
-      shuffle(targets, RngStream(seed, Purpose::kAgentPhase, source.index()));
+      // Row 0 of this stream is the source's phase (scheduler).
+      shuffle_targets(targets, RngStream(seed, Purpose::kAgentPhase, source.index()));
     }
   }
   return lists;

@@ -16,6 +16,8 @@ run_packages=(
   git
   # headers: special functions and quantiles, strings, error values
   libboost-dev libfmt-dev libexpected-dev
+  # spectra of throughput
+  libfftw3-dev
   # the run file
   libsqlite3-dev
   # RDMA devices: the library, and the drivers' halves that it loads

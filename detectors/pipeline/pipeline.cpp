@@ -179,20 +179,20 @@ class Pipeline::Impl {
   /// Nobody can be asked to visit an ended task any more; what is known about it stays a while.
   void end_tasks() {
     std::vector<std::vector<EndpointId>> tasks = state_.tasks.take_ended();
+    std::vector<EndpointId> gone;
     for (std::vector<EndpointId>& endpoints : tasks) {
       EndedTask task;
       for (const EndpointId endpoint : endpoints) {
-        const PairRange pairs = state_.scheduler.pairs_from(endpoint);
-        if (pairs.count > 0) {
-          task.pairs.push_back(pairs);
-        }
+        const std::span<const PairRange> pairs = state_.scheduler.pairs_from(endpoint);
+        task.pairs.insert(task.pairs.end(), pairs.begin(), pairs.end());
       }
       state_.activation.end(endpoints);
+      gone.insert(gone.end(), endpoints.begin(), endpoints.end());
       task.endpoints = std::move(endpoints);
       ended_.push_back(std::move(task));
     }
-    if (!tasks.empty()) {
-      state_.scheduler.drop_ended(state_.activation);
+    if (!gone.empty()) {
+      state_.scheduler.drop_ended(state_.activation, gone);
     }
   }
 
@@ -327,6 +327,10 @@ Pipeline::~Pipeline() = default;
 
 const PairTable& Pipeline::pairs() const {
   return impl_->state().scheduler.pairs();
+}
+
+bool Pipeline::lists(Pair pair) const {
+  return impl_->state().scheduler.lists(pair);
 }
 
 const std::vector<Incident>& Pipeline::incidents() const {

@@ -50,6 +50,8 @@ class Pipeline final {
 
   /// Every pair the run has probed or may probe.
   const PairTable& pairs() const;
+  /// Is the pair in a ping list now?
+  bool lists(Pair pair) const;
   const std::vector<Incident>& incidents() const;
   SkeletonSummary skeleton() const;
   PipelineMemory memory() const;

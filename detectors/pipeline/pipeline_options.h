@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/base/units.h"
+#include "skeleton/skeleton_options.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,8 @@ namespace bonescan {
 
 enum class PingListKind : std::uint8_t {
   kFullMesh,
-  kSameRail
+  kSameRail,
+  kSkeleton,  ///< same rail first, then what the job's traffic shows that it uses
 };
 
 /// Who is probed, how often, with what.
@@ -85,6 +87,7 @@ struct PipelineOptions {
   ShortTermOptions short_term;
   LossOptions loss;
   LocalizeOptions localize;
+  SkeletonOptions skeleton;
   IncidentOptions incident;
   std::uint64_t seed = 1;  ///< source ports and visit order; nothing else is random here
 };

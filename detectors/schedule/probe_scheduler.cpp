@@ -4,9 +4,19 @@
 #include "sim/base/rng_stream.h"
 
 #include <algorithm>
-#include <numeric>
+#include <span>
+#include <utility>
 
 namespace bonescan {
+namespace {
+
+/// The order of requests: by start, and where two sources start at one moment, by source.
+template <class Source>
+bool earlier(const Source& a, const Source& b) {
+  return a.phase != b.phase ? a.phase < b.phase : a.id < b.id;
+}
+
+}  // namespace
 
 std::uint16_t probe_source_port(std::uint64_t seed, Pair ends) {
   constexpr std::uint64_t kFirst = 49152;
@@ -32,63 +42,144 @@ ProbeScheduler::ProbeScheduler(const PingLists& lists,
 void ProbeScheduler::submit(const PingLists& lists) {
   const auto before = static_cast<std::ptrdiff_t>(sources_.size());
   for (const std::vector<EndpointId>& targets : lists) {
-    const EndpointId source(endpoint_count_++);
+    const EndpointId id(endpoint_count_++);
     if (!targets.empty()) {
-      add_source(source, targets);
+      Source& source = sources_.emplace_back();
+      source.id = id;
+      source.phase = phase_of(id);
+      fill(source, targets);
     }
   }
-  // CORRECTNESS: PairIds ascend with the source, so (phase, source) is the order (start, pair).
-  const auto earlier = [](const Source& a, const Source& b) {
-    return a.phase != b.phase ? a.phase < b.phase : a.id < b.id;
-  };
-  std::sort(sources_.begin() + before, sources_.end(), earlier);
-  std::inplace_merge(sources_.begin(), sources_.begin() + before, sources_.end(), earlier);
+  std::sort(sources_.begin() + before, sources_.end(), earlier<Source>);
+  std::inplace_merge(sources_.begin(), sources_.begin() + before, sources_.end(), earlier<Source>);
 }
 
-void ProbeScheduler::drop_ended(const Activation& activation) {
+PairRange ProbeScheduler::relist(EndpointId source, std::span<const EndpointId> targets) {
+  BONESCAN_CHECK(source.index() < endpoint_count_);
+  auto place = sources_.begin() + (place_of(source) - sources_.cbegin());
+  const bool known = place != sources_.end() && place->id == source;
+  const auto first = static_cast<std::uint32_t>(pairs_.size());
+  if (!known) {
+    if (targets.empty()) {
+      return {PairId(first), 0};
+    }
+    place = sources_.emplace(place);
+    place->id = source;
+    place->phase = phase_of(source);
+  }
+  const std::uint32_t next = continuation(*place, targets);
+  fill(*place, targets);
+  place->next = next;
+  return {PairId(first), static_cast<std::uint32_t>(pairs_.size()) - first};
+}
+
+void ProbeScheduler::drop_ended(const Activation& activation,
+                                std::span<const EndpointId> endpoints) {
   std::erase_if(sources_, [&](const Source& source) { return activation.ended(source.id); });
+  for (const EndpointId endpoint : endpoints) {
+    ranges_.release(endpoint, 1);
+  }
 }
 
-PairRange ProbeScheduler::pairs_from(EndpointId source) const {
-  const auto [begin, end] = std::equal_range(
-      pairs_.begin(), pairs_.end(), Pair{source, source}, [](const Pair& a, const Pair& b) {
-        return a.source < b.source;
-      });
-  return {PairId(static_cast<std::uint32_t>(begin - pairs_.begin())),
-          static_cast<std::uint32_t>(end - begin)};
+std::span<const PairRange> ProbeScheduler::pairs_from(EndpointId source) const {
+  return ranges_.value(source);
+}
+
+PairId ProbeScheduler::find(Pair ends) const {
+  for (const PairRange& range : pairs_from(ends.source)) {
+    const auto first = pairs_.begin() + range.first.index();
+    const auto found = std::lower_bound(first, first + range.count, ends);
+    if (found != first + range.count && *found == ends) {
+      return PairId(static_cast<std::uint32_t>(found - pairs_.begin()));
+    }
+  }
+  return {};
+}
+
+bool ProbeScheduler::lists(Pair ends) const {
+  const auto place = place_of(ends.source);
+  return place != sources_.end() && place->id == ends.source &&
+         std::any_of(place->entries.get(),
+                     place->entries.get() + place->count,
+                     [&](const Entry& entry) { return entry.target == ends.target; });
+}
+
+std::vector<EndpointId> ProbeScheduler::targets(EndpointId source) const {
+  std::vector<EndpointId> listed;
+  const auto place = place_of(source);
+  if (place != sources_.end() && place->id == source) {
+    for (std::uint32_t i = 0; i < place->count; ++i) {
+      listed.push_back(place->entries[i].target);
+    }
+  }
+  return listed;
 }
 
 std::size_t ProbeScheduler::held_size() const {
-  std::size_t size = sources_.size() * sizeof(Source);
+  std::size_t size = sources_.size() * sizeof(Source) + ranges_.held_size();
   for (const Source& source : sources_) {
-    size += source.count * sizeof(Entry);
+    size += source.count * sizeof(Entry) + ranges_[source.id].size() * sizeof(PairRange);
   }
   return size;
 }
 
-void ProbeScheduler::add_source(EndpointId id, const std::vector<EndpointId>& targets) {
+Duration ProbeScheduler::phase_of(EndpointId id) const {
   // Row 0 of this stream; the later rows order the ping list.
   const double phase_share = RngStream(seed_, Purpose::kAgentPhase, id.index()).open01_at(0);
   const auto phase_ns =
       static_cast<std::int64_t>(phase_share * static_cast<double>(spacing_.count()));
+  return Duration(std::min(phase_ns, spacing_.count() - 1));
+}
+
+std::vector<ProbeScheduler::Source>::const_iterator ProbeScheduler::place_of(EndpointId id) const {
+  Source wanted;
+  wanted.id = id;
+  wanted.phase = phase_of(id);
+  return std::lower_bound(sources_.begin(), sources_.end(), wanted, earlier<Source>);
+}
+
+void ProbeScheduler::fill(Source& source, std::span<const EndpointId> targets) {
   auto entries = std::make_unique<Entry[]>(targets.size());
+  std::vector<std::size_t> unknown;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    entries[i] = {.target = targets[i],
-                  .pair = PairId(),
-                  .source_port = probe_source_port(seed_, {id, targets[i]})};
+    const Pair ends{source.id, targets[i]};
+    entries[i] = {
+        .target = ends.target, .pair = find(ends), .source_port = probe_source_port(seed_, ends)};
+    if (!entries[i].pair.valid()) {
+      unknown.push_back(i);
+    }
   }
-  std::vector<std::size_t> ascending(targets.size());
-  std::iota(ascending.begin(), ascending.end(), std::size_t{0});
-  std::sort(ascending.begin(), ascending.end(), [&](std::size_t a, std::size_t b) {
+  std::sort(unknown.begin(), unknown.end(), [&](std::size_t a, std::size_t b) {
     return targets[a] < targets[b];
   });
-  for (const std::size_t i : ascending) {
-    entries[i].pair = pairs_.push_back({id, targets[i]});
+  if (!unknown.empty()) {
+    ranges_.at(source.id).push_back({PairId(static_cast<std::uint32_t>(pairs_.size())),
+                                     static_cast<std::uint32_t>(unknown.size())});
   }
-  sources_.push_back({.id = id,
-                      .phase = Duration(std::min(phase_ns, spacing_.count() - 1)),
-                      .entries = std::move(entries),
-                      .count = static_cast<std::uint32_t>(targets.size())});
+  for (const std::size_t i : unknown) {
+    entries[i].pair = pairs_.push_back({source.id, targets[i]});
+  }
+  source.entries = std::move(entries);
+  source.count = static_cast<std::uint32_t>(targets.size());
+}
+
+std::uint32_t ProbeScheduler::continuation(const Source& source,
+                                           std::span<const EndpointId> targets) {
+  std::vector<std::pair<EndpointId, std::uint32_t>> places;
+  places.reserve(targets.size());
+  for (std::uint32_t i = 0; i < targets.size(); ++i) {
+    places.emplace_back(targets[i], i);
+  }
+  std::sort(places.begin(), places.end());
+  for (std::uint32_t i = 0; i < source.count; ++i) {
+    const EndpointId wanted = source.entries[(source.next + i) % source.count].target;
+    const auto place =
+        std::lower_bound(places.begin(), places.end(), std::pair(wanted, std::uint32_t{0}));
+    if (place != places.end() && place->first == wanted) {
+      return place->second;
+    }
+  }
+  return 0;
 }
 
 double ProbeScheduler::sweep_s() const {
@@ -115,6 +206,7 @@ void ProbeScheduler::plan(Time period_start,
                           std::vector<ProbeRequest>& out) {
   BONESCAN_DCHECK(period_start >= next_start_);
   next_start_ = period_start + options_.visit;
+  const std::size_t first = out.size();
   longest_ = 0;
   active_ = 0;
   ready_ = activation.ready_count();
@@ -138,6 +230,13 @@ void ProbeScheduler::plan(Time period_start,
                    .payload_bytes = options_.payload_bytes,
                    .dscp = options_.dscp,
                    .count = options_.probes_per_visit});
+    // CORRECTNESS: two sources that start at one moment come by source; a pair that was appended
+    // later may have the greater id all the same.
+    for (std::size_t i = out.size() - 1;
+         i > first && out[i - 1].start == out[i].start && out[i].pair < out[i - 1].pair;
+         --i) {
+      std::swap(out[i - 1], out[i]);
+    }
   }
 }
 

@@ -6,10 +6,12 @@
 // decides; a backend sends.
 // Invariants: 1. at most one visit per source and period, and it stays inside the period; 2. while
 // the active set does not change, every active target is visited exactly once in every sweep;
-// 3. requests come ordered by (start, pair); 4. a PairId keeps its meaning for the whole run; ids
-// ascend with (source, target) whatever the seed, and since the ids of endpoints ascend with their
-// submission, so do those of pairs; 5. nothing is allocated after the first plan if the caller
-// keeps its vector and nobody is submitted; 6. of a source that has ended only its pairs stay.
+// 3. requests come ordered by (start, pair); 4. a PairId keeps its meaning for the whole run, also
+// that of a pair that leaves its list and comes back.  Ids are given when a pair is first listed:
+// those of one submission, and those that one relist() adds, ascend with (source, target) whatever
+// the seed, so a source's pairs lie in a few ranges, each ascending with the target; 5. nothing is
+// allocated after the first plan if the caller keeps its vector and nobody is submitted or gets
+// another list; 6. of a source that has ended only its pairs stay.
 // What a source is asked to do depends on the other tasks only through its own id, which counts
 // who was submitted before: its phase, the order of its list and its source ports follow from ids.
 // Rough model: a plan costs one step per source that has not ended, plus one per sleeping entry
@@ -19,12 +21,14 @@
 #include "detectors/pipeline/pipeline_options.h"
 #include "detectors/telemetry/endpoint.h"
 #include "detectors/telemetry/probe.h"
+#include "sim/base/paged_column.h"
 #include "sim/base/units.h"
 #include "skeleton/activation.h"
 #include "skeleton/rail_pairs.h"
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace bonescan {
@@ -42,14 +46,31 @@ class ProbeScheduler final {
   /// The lists of the next endpoints; their pairs are appended.
   void submit(const PingLists& lists);
 
-  /// Forgets the lists of the sources that have ended.
-  void drop_ended(const Activation& activation);
+  /// Replaces the list of a source.  Visits go in the order of `targets` and start with the target
+  /// that would have come next, if it is still there, or the one after it: whoever is relisted
+  /// every second starves nobody.  Pairs that the source never had are appended; returns them.
+  /// REQUIRES: the source was submitted and has not ended; no doubles.  Activation::relist() goes
+  /// with it.
+  PairRange relist(EndpointId source, std::span<const EndpointId> targets);
+
+  /// Forgets the lists and the pairs of `endpoints`, which have just ended.
+  void drop_ended(const Activation& activation, std::span<const EndpointId> endpoints);
 
   /// Every pair of all lists ever.
   const PairTable& pairs() const { return pairs_; }
 
-  /// The pairs that the endpoint is the source of.
-  PairRange pairs_from(EndpointId source) const;
+  /// The pairs that the endpoint is, or ever was, the source of; ascending and disjoint.  Nothing
+  /// after drop_ended().
+  std::span<const PairRange> pairs_from(EndpointId source) const;
+
+  /// The id of a pair that is, or ever was, in the list of its source; not valid if it never was.
+  PairId find(Pair ends) const;
+
+  /// Is the pair in the list of its source?
+  bool lists(Pair ends) const;
+
+  /// The list of a source, in the order of its visits.
+  std::vector<EndpointId> targets(EndpointId source) const;
 
   /// Longest active list at the last plan, times the visit period.
   double sweep_s() const;
@@ -62,13 +83,13 @@ class ProbeScheduler final {
   /// after that of the last call.
   void plan(Time period_start, const Activation& activation, std::vector<ProbeRequest>& out);
 
-  /// Sources that have a list and have not ended.
+  /// Sources that have, or once had, somebody to visit and have not ended.
   std::size_t source_count() const { return sources_.size(); }
 
   /// Bytes that go when sources end, and bytes that stay.
   std::size_t held_size() const;
 
-  std::size_t kept_size() const { return pairs_.size() * sizeof(Pair); }
+  std::size_t kept_size() const { return pairs_.size() * sizeof(Pair) + ranges_.kept_size(); }
 
  private:
   struct Entry {
@@ -85,7 +106,13 @@ class ProbeScheduler final {
     std::uint32_t next = 0;  ///< entry at which the next search starts
   };
 
-  void add_source(EndpointId id, const std::vector<EndpointId>& targets);
+  Duration phase_of(EndpointId id) const;
+  /// Where the source is, or belongs, in sources_.
+  std::vector<Source>::const_iterator place_of(EndpointId id) const;
+  /// Gives it a list, with the ids of its pairs; new ones are appended.
+  void fill(Source& source, std::span<const EndpointId> targets);
+  /// Where in `targets` the source's visits go on.
+  static std::uint32_t continuation(const Source& source, std::span<const EndpointId> targets);
   /// The next active entry, or nullptr.
   static const Entry* advance(Source& source, const Activation& activation);
 
@@ -93,7 +120,8 @@ class ProbeScheduler final {
   std::uint64_t seed_;
   Duration spacing_{};
   PairTable pairs_;
-  std::uint32_t endpoint_count_ = 0;  ///< submitted
+  PagedColumn<EndpointId, std::vector<PairRange>> ranges_;  ///< by source
+  std::uint32_t endpoint_count_ = 0;                        ///< submitted
   std::vector<Source> sources_;  ///< by (phase, id): the order of their requests in every period
   Time next_start_ = Time::min();
   std::uint32_t longest_ = 0;

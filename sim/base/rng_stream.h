@@ -72,6 +72,8 @@ enum class Purpose : std::uint32_t {
   kEventChannel = 89,
   kSampler = 90,
   kTimestampNoise = 91,
+  kSkeletonStart = 110,
+  kSkeletonOrder = 115,
   kStudyNoise = 120,
   kStudyEvent = 121,
   kStudyDraw = 122,

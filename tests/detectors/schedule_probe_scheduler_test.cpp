@@ -1,10 +1,12 @@
 #include "detectors/schedule/probe_scheduler.h"
+#include "sim/base/rng_stream.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -40,6 +42,46 @@ struct Bench {
   void all_ready() {
     for (std::uint32_t i = 0; i < lists.size(); ++i) {
       set(i, MembershipKind::kReady);
+    }
+  }
+
+  PairRange relist(EndpointId source, const std::vector<EndpointId>& targets) {
+    activation.relist(source, scheduler.targets(source), targets);
+    return scheduler.relist(source, targets);
+  }
+
+  /// The counts, and one period's requests, are those of `listed`.
+  void check_against(const std::vector<std::set<EndpointId>>& listed) {
+    std::uint64_t active = 0;
+    std::set<EndpointId> busy;
+    for (std::uint32_t i = 0; i < listed.size(); ++i) {
+      std::uint32_t ready = 0;
+      for (const EndpointId target : listed[i]) {
+        ready += activation.active({EndpointId(i), target}) ? 1 : 0;
+      }
+      ASSERT_EQ(activation.active_targets(EndpointId(i)), ready);
+      active += ready;
+      if (ready > 0) {
+        busy.insert(EndpointId(i));
+      }
+      std::uint32_t pairs = 0;
+      for (const PairRange& range : scheduler.pairs_from(EndpointId(i))) {
+        pairs += range.count;
+        for (std::uint32_t p = 0; p < range.count; ++p) {
+          ASSERT_EQ(scheduler.pairs()[PairId(range.first.index() + p)].source, EndpointId(i));
+        }
+      }
+      ASSERT_GE(pairs, listed[i].size());
+    }
+    ASSERT_EQ(activation.active_pairs(), active);
+    step();
+    ASSERT_EQ(requests.size(), busy.size());
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      ASSERT_EQ(busy.erase(requests[i].ends.source), 1U);
+      ASSERT_TRUE(listed[requests[i].ends.source.index()].contains(requests[i].ends.target));
+      ASSERT_EQ(scheduler.pairs()[requests[i].pair], requests[i].ends);
+      ASSERT_TRUE(i == 0 || std::tie(requests[i - 1].start, requests[i - 1].pair) <
+                                std::tie(requests[i].start, requests[i].pair));
     }
   }
 
@@ -301,9 +343,10 @@ TEST(ProbeScheduler, LaterListsAppendPairsAndKeepTheOrderOfRequests) {
     EXPECT_TRUE(i == 0 || std::tie(requests[i - 1].start, requests[i - 1].pair) <
                               std::tie(requests[i].start, requests[i].pair));
   }
-  const PairRange of_last = bench.scheduler.pairs_from(EndpointId(24));
-  EXPECT_EQ(of_last, (PairRange{PairId(16 * 15 + 64), 8}));
-  EXPECT_EQ(bench.scheduler.pairs_from(EndpointId(25)).count, 0U);
+  const std::span<const PairRange> of_last = bench.scheduler.pairs_from(EndpointId(24));
+  ASSERT_EQ(of_last.size(), 1U);
+  EXPECT_EQ(of_last.front(), (PairRange{PairId(16 * 15 + 64), 8}));
+  EXPECT_TRUE(bench.scheduler.pairs_from(EndpointId(25)).empty());
 }
 
 TEST(ProbeScheduler, EndedSourcesCostNothing) {
@@ -317,11 +360,122 @@ TEST(ProbeScheduler, EndedSourcesCostNothing) {
   EXPECT_EQ(bench.scheduler.source_count(), 7U);
   const EndpointId ended[] = {EndpointId(4), EndpointId(5), EndpointId(6)};
   bench.activation.end(ended);
-  bench.scheduler.drop_ended(bench.activation);
+  bench.scheduler.drop_ended(bench.activation, ended);
   EXPECT_EQ(bench.scheduler.source_count(), 4U);
   EXPECT_EQ(bench.scheduler.held_size(), held);
-  EXPECT_EQ(bench.scheduler.pairs_from(EndpointId(5)), (PairRange{PairId(14), 2}));
+  EXPECT_TRUE(bench.scheduler.pairs_from(EndpointId(5)).empty());
+  EXPECT_EQ(bench.scheduler.pairs().size(), 12U + 6U) << "names of pairs stay";
   EXPECT_EQ(bench.step().size(), alone.size());
+}
+
+TEST(ProbeScheduler, ARelistKeepsIdsOfKnownPairsAndAppendsNewOnes) {
+  Bench bench(4);
+  bench.all_ready();
+  const PairTable before = bench.scheduler.pairs();
+  const EndpointId first(0);
+  const EndpointId two[] = {EndpointId(2), EndpointId(1)};
+  bench.relist(first, {EndpointId(3)});
+  EXPECT_EQ(bench.scheduler.pairs().size(), before.size());
+  EXPECT_EQ(bench.relist(first, {two[0], two[1]}).count, 0U) << "both are known";
+  EXPECT_EQ(bench.scheduler.targets(first), std::vector<EndpointId>(two, two + 2));
+  EXPECT_EQ(bench.scheduler.find({first, EndpointId(1)}), PairId(0));
+  EXPECT_EQ(bench.scheduler.find({first, EndpointId(3)}), PairId(2)) << "it keeps its id";
+  EXPECT_EQ(bench.scheduler.pairs_from(first).size(), 1U);
+}
+
+TEST(ProbeScheduler, PairsThatWereNeverListedGetIdsAtTheEnd) {
+  const PingLists lists{{EndpointId(1)}, {EndpointId(0)}, {}, {}};
+  Activation activation(lists);
+  ProbeScheduler scheduler(lists, {}, kSeed);
+  EXPECT_EQ(scheduler.source_count(), 2U);
+  const EndpointId of_first[] = {EndpointId(3), EndpointId(1), EndpointId(2)};
+  EXPECT_EQ(scheduler.relist(EndpointId(0), of_first), (PairRange{PairId(2), 2}));
+  const EndpointId of_third[] = {EndpointId(0)};
+  EXPECT_EQ(scheduler.relist(EndpointId(2), of_third), (PairRange{PairId(4), 1}));
+  EXPECT_EQ(scheduler.source_count(), 3U) << "it had nobody to visit before";
+  const auto ranges = scheduler.pairs_from(EndpointId(0));
+  EXPECT_EQ(std::vector<PairRange>(ranges.begin(), ranges.end()),
+            (std::vector<PairRange>{{PairId(0), 1}, {PairId(2), 2}}));
+  EXPECT_EQ(scheduler.pairs()[PairId(2)], (Pair{EndpointId(0), EndpointId(2)}));
+  EXPECT_EQ(scheduler.pairs()[PairId(3)], (Pair{EndpointId(0), EndpointId(3)}));
+  EXPECT_FALSE(scheduler.find({EndpointId(2), EndpointId(3)}).valid());
+}
+
+TEST(ProbeScheduler, ASourceThatIsRelistedEverySecondStarvesNobody) {
+  Bench bench(8);
+  bench.all_ready();
+  std::set<EndpointId> visited;
+  std::vector<EndpointId> targets = bench.scheduler.targets(EndpointId(0));
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    for (const ProbeRequest& request : bench.step()) {
+      if (request.ends.source == EndpointId(0)) {
+        visited.insert(request.ends.target);
+      }
+    }
+    bench.relist(EndpointId(0), targets);
+  }
+  EXPECT_EQ(visited.size(), targets.size());
+  // The one that would come next leaves: the one after it is next.
+  const std::vector<EndpointId> without_next(targets.begin() + 1, targets.end());
+  bench.relist(EndpointId(0), without_next);
+  for (const ProbeRequest& request : bench.step()) {
+    EXPECT_TRUE(request.ends.source != EndpointId(0) || request.ends.target == targets[1]);
+  }
+}
+
+TEST(ProbeScheduler, AnEmptyListIsNotVisited) {
+  Bench bench(4);
+  bench.all_ready();
+  bench.relist(EndpointId(2), {});
+  EXPECT_EQ(bench.step().size(), 3U);
+  EXPECT_EQ(bench.activation.active_pairs(), 9U);
+  bench.relist(EndpointId(2), {EndpointId(0)});
+  EXPECT_EQ(bench.step().size(), 4U);
+}
+
+// Against a reference that keeps its lists as sets and counts everything from scratch.
+TEST(ProbeScheduler, RandomRelistsAgreeWithANaiveReference) {
+  constexpr std::uint32_t kCount = 14;
+  for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const RngStream draws(seed, Purpose::kTest, 1);
+    Bench bench(kCount);
+    std::vector<std::set<EndpointId>> lists(kCount);
+    std::map<Pair, PairId> ids;
+    for (std::uint32_t p = 0; p < bench.scheduler.pairs().size(); ++p) {
+      const Pair ends = bench.scheduler.pairs()[PairId(p)];
+      ids[ends] = PairId(p);
+      lists[ends.source.index()].insert(ends.target);
+    }
+    for (std::uint64_t n = 0; n < 120; ++n) {
+      const PhiloxCounter draw = draws.block(n);
+      const EndpointId source(draw[0] % kCount);
+      if (draw[1] % 2 == 0) {
+        std::vector<EndpointId> targets;
+        for (std::uint32_t t = 0; t < kCount; ++t) {
+          if (t != source.index() && draws.block(1000 + n * kCount + t)[0] % 3 == 0) {
+            targets.emplace_back(t);
+          }
+        }
+        std::rotate(targets.begin(),
+                    targets.begin() + (targets.empty() ? 0 : draw[2] % targets.size()),
+                    targets.end());
+        bench.relist(source, targets);
+        lists[source.index()] = {targets.begin(), targets.end()};
+        for (const EndpointId target : targets) {
+          const Pair ends{source, target};
+          const PairId id = bench.scheduler.find(ends);
+          ASSERT_TRUE(id.valid());
+          ASSERT_EQ(bench.scheduler.pairs()[id], ends);
+          ASSERT_EQ(ids.try_emplace(ends, id).first->second, id) << "a pair keeps its id";
+        }
+      } else {
+        bench.set(draw[0] % kCount, MembershipKind(draw[2] % 3));
+      }
+      ASSERT_EQ(bench.scheduler.pairs().size(), ids.size()) << "each pair has one id";
+      bench.check_against(lists);
+    }
+  }
 }
 
 }  // namespace

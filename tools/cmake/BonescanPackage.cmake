@@ -27,5 +27,6 @@ configure_package_config_file(
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/bonescanConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/bonescanConfig.cmake
-              ${PROJECT_BINARY_DIR}/bonescanConfigVersion.cmake DESTINATION ${package_dir})
+              ${PROJECT_BINARY_DIR}/bonescanConfigVersion.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/FindFFTW3.cmake DESTINATION ${package_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -139,7 +139,10 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
                                       const Scenario& scenario,
                                       const CrossingSignatures& signatures) {
   std::vector<TruthRow> rows;
-  const PairTable& probed = pipeline.pairs();  // ascending
+  std::vector<Pair> probed(pipeline.pairs().begin(), pipeline.pairs().end());
+  std::sort(probed.begin(), probed.end());
+  // Where lists change, what counts is the list of now: its sweep is what a failure waits for.
+  const bool changing = scenario.pipeline.probing.list == PingListKind::kSkeleton;
   const SkeletonSummary skeleton = pipeline.skeleton();
   for (const TruthRecord& record : records) {
     const FaultSpec& fault = scenario.faults[record.id];
@@ -161,7 +164,8 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
                  .equivalent = {}};
     const auto probed_affected =
         std::count_if(row.pairs.begin(), row.pairs.end(), [&](const Pair& pair) {
-          return std::binary_search(probed.begin(), probed.end(), pair);
+          return changing ? pipeline.lists(pair)
+                          : std::binary_search(probed.begin(), probed.end(), pair);
         });
     if (record.loss_ratio > 0.0 && probed_affected > 0 && skeleton.sweep_s > 0.0) {
       const double probes_per_s = static_cast<double>(probed_affected) *

@@ -1,0 +1,243 @@
+#include "skeleton/skeleton_inference.h"
+
+#include "sim/base/check.h"
+#include "skeleton/burst_features.h"
+#include "skeleton/container_hint.h"
+#include "skeleton/quiet_volume.h"
+#include "skeleton/skeleton_confidence.h"
+#include "skeleton/stage_count.h"
+#include "skeleton/stage_lags.h"
+#include "skeleton/stft.h"
+#include "skeleton/traffic_units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bonescan {
+namespace {
+
+/// A segment is halved until the record holds three of it, but not below this. @ours
+constexpr std::size_t kShortestSegment = 15;
+/// Members of whom too little may be known before nothing is said. @ours
+constexpr double kUnknownLimit = 0.1;
+
+TaskSkeleton nothing_known(std::string why) {
+  TaskSkeleton skeleton;
+  skeleton.why = std::move(why);
+  return skeleton;
+}
+
+TaskSkeleton whole_mesh(std::string why) {
+  TaskSkeleton skeleton;
+  skeleton.scope = SkeletonScope::kMesh;
+  skeleton.basis = SkeletonBasis::kThroughput;
+  skeleton.confidence = 1.0;
+  skeleton.why = std::move(why);
+  return skeleton;
+}
+
+/// Stage by member; a member of whom nothing is known belongs where its host does.
+std::vector<std::uint32_t> by_member(const TrafficRecord& record,
+                                     const TrafficUnits& units,
+                                     const std::vector<std::uint32_t>& stages) {
+  std::vector<std::uint32_t> result(record.members.size(), 0);
+  if (!units.host_averaged) {
+    for (std::size_t unit = 0; unit < units.members.size(); ++unit) {
+      result[units.members[unit].front()] = stages[unit];
+    }
+    return result;
+  }
+  std::vector<std::uint32_t> by_host(record.members.size(), 0);
+  for (std::size_t unit = 0; unit < units.members.size(); ++unit) {
+    by_host[record.hosts[units.members[unit].front()]] = stages[unit];
+  }
+  for (std::size_t member = 0; member < result.size(); ++member) {
+    result[member] = by_host[record.hosts[member]];
+  }
+  return result;
+}
+
+/// What the bursts of one task say, before a scope is chosen.
+struct Reading {
+  TrafficUnits units{};
+  StageCount count{};
+  StageGroups groups{};
+  StageOrder order{};
+  BurstEvidence evidence{};
+  std::vector<std::uint32_t> stages{};  ///< by member
+};
+
+std::string trouble_with(const BurstEvidence& evidence, double period_s) {
+  if (evidence.quiet_volume > 0.06) {
+    return fmt::format("{:.0f} % of the mean rate goes by between bursts, and nobody knows to whom",
+                       100.0 * evidence.quiet_volume);
+  }
+  if (evidence.period < 3.0) {
+    return fmt::format("bursts come faster than sampling every {:.3g} s can follow", period_s);
+  }
+  if (evidence.shared_power < 0.08) {
+    return "no bursts that members share are seen";
+  }
+  return fmt::format("bursts are not regular ({:.2f} of one is found again in the next)",
+                     std::clamp(evidence.regularity, 0.0, 1.0));
+}
+
+}  // namespace
+
+class SkeletonInference::Impl {
+ public:
+  explicit Impl(const InferenceOptions& options) {
+    for (std::size_t segment = options.segment; segment >= kShortestSegment; segment /= 2) {
+      const std::size_t hop = std::max<std::size_t>(1, options.hop * segment / options.segment);
+      stfts_.push_back({{.segment = segment, .hop = hop}, Stft({.segment = segment, .hop = hop})});
+    }
+  }
+
+  TaskSkeleton infer(const TrafficRecord& record, double confidence) const {
+    const Transform* transform = transform_for(record.columns);
+    if (transform == nullptr) {
+      return nothing_known(fmt::format("the record is too short ({} samples)", record.columns));
+    }
+    Reading reading;
+    reading.units = traffic_units(record);
+    const auto members = static_cast<double>(record.members.size());
+    if (static_cast<double>(reading.units.unknown_members) > kUnknownLimit * members) {
+      return nothing_known(fmt::format("too little was reported of {} of {} members",
+                                       reading.units.unknown_members,
+                                       record.members.size()));
+    }
+    if (reading.units.members.size() < 4) {
+      return nothing_known("fewer than four hosts: no stage can have two members beside another");
+    }
+    read(record, *transform, reading);
+    return judge(record, reading, confidence);
+  }
+
+ private:
+  struct Transform {
+    StftOptions options;
+    Stft stft;
+  };
+
+  const Transform* transform_for(std::size_t columns) const {
+    for (const Transform& transform : stfts_) {
+      if (columns >= 3 * transform.options.segment) {
+        return &transform;
+      }
+    }
+    return nullptr;
+  }
+
+  static void read(const TrafficRecord& record, const Transform& transform, Reading& reading) {
+    StftOptions options = transform.options;
+    options.samples_per_second = 1.0 / seconds(record.period);
+    const BurstFeatures features = burst_features(reading.units.series, transform.stft, options);
+    const StageCountOptions count_options;
+    reading.count = count_stages(features, record.columns, count_options);
+    reading.groups = final_groups(features, reading.count.groups, count_options);
+    const std::size_t k = reading.count.groups;
+    const std::vector<std::uint32_t>& labels = reading.groups.grouping.labels;
+    const DoubleMatrix means = stage_means(reading.units.series, labels, k);
+    const double size = static_cast<double>(reading.units.members.size()) / static_cast<double>(k);
+    const double noise = reading.count.residual_power / size;
+    const double noise_share = std::min(noise / (noise + reading.count.shared_power + 1e-9), 0.95);
+    const BurstRhythm rhythm = burst_rhythm(means, noise_share);
+    reading.order = order_stages(means, rhythm.period, noise_share);
+    reading.evidence = {.shared_power = reading.count.shared_power,
+                        .regularity = rhythm.regularity,
+                        .period = rhythm.period,
+                        .quiet_volume = quiet_volume(record, reading.units, labels, k)};
+    std::vector<std::uint32_t> stages;
+    for (const std::uint32_t label : labels) {
+      stages.push_back(reading.order.rank[label]);
+    }
+    reading.stages = by_member(record, reading.units, stages);
+  }
+
+  static TaskSkeleton judge(const TrafficRecord& record, Reading& reading, double confidence) {
+    const double rail = rail_certainty(reading.evidence);
+    if (rail < confidence) {
+      return whole_mesh(trouble_with(reading.evidence, seconds(record.period)));
+    }
+    const std::size_t k = reading.count.groups;
+    TaskSkeleton skeleton;
+    skeleton.basis = SkeletonBasis::kThroughput;
+    skeleton.scope = SkeletonScope::kSameRail;
+    skeleton.confidence = rail;
+    if (k == 1) {
+      skeleton.stage_count = 1;
+      skeleton.stages = std::move(reading.stages);
+      skeleton.lags_s = {0.0};
+      skeleton.why = "all members burst together: one stage, whose members may all talk";
+      return skeleton;
+    }
+    StageCertainty certainty = stage_certainty(reading.groups, reading.count, reading.order);
+    const auto replicas = replicas_by_container(record, reading.stages, k);
+    if (replicas && !reading.order.ambiguous) {
+      // Numbers that fit by chance would be a miracle: what is left is a wrong number of stages.
+      certainty.labels = 1.0 - 0.01 * (1.0 - certainty.labels);
+      certainty.order = 1.0 - 0.01 * (1.0 - certainty.order);
+    }
+    const double stages = rail * certainty.all();
+    if (stages < confidence) {
+      skeleton.why = doubt(certainty, reading.order, k);
+      return skeleton;
+    }
+    skeleton.scope = replicas ? SkeletonScope::kPeers : SkeletonScope::kAdjacentGroups;
+    skeleton.confidence = stages;
+    skeleton.stage_count = static_cast<std::uint32_t>(k);
+    skeleton.stages = std::move(reading.stages);
+    skeleton.replicas = replicas.value_or(std::vector<std::uint32_t>{});
+    for (const double lag : reading.order.lags) {
+      skeleton.lags_s.push_back(lag * seconds(record.period));
+    }
+    skeleton.why = fmt::format("{} stages of {} members, {:.2f} s apart or more{}",
+                               k,
+                               record.members.size() / k,
+                               reading.order.smallest_gap * seconds(record.period),
+                               hint_note(record, replicas.has_value()));
+    return skeleton;
+  }
+
+  static std::string_view hint_note(const TrafficRecord& record, bool fits) {
+    if (record.containers.empty()) {
+      return "; containers are not numbered, so the peer in the next stage is not known";
+    }
+    return fits ? "; the numbers of containers fit them"
+                : "; the numbers of containers do not fit them and are ignored";
+  }
+
+  static std::string doubt(const StageCertainty& certainty,
+                           const StageOrder& order,
+                           std::size_t k) {
+    if (order.ambiguous) {
+      return fmt::format("{} stages fill a step: which one is the first cannot be told", k);
+    }
+    if (certainty.count < certainty.labels && certainty.count < certainty.order) {
+      return fmt::format("{} stages are hardly better than fewer", k);
+    }
+    if (certainty.labels < certainty.order) {
+      return fmt::format("members of {} stages are too much alike for the noise", k);
+    }
+    return fmt::format("{} stages burst too close together for their order to be sure", k);
+  }
+
+  std::vector<Transform> stfts_;  ///< the longest segment first
+};
+
+SkeletonInference::SkeletonInference(const InferenceOptions& options)
+    : impl_(std::make_unique<const Impl>(options)) {}
+
+SkeletonInference::~SkeletonInference() = default;
+
+TaskSkeleton SkeletonInference::infer(const TrafficRecord& record, double confidence) const {
+  return impl_->infer(record, confidence);
+}
+
+}  // namespace bonescan

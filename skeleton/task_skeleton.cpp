@@ -1,0 +1,31 @@
+#include "skeleton/task_skeleton.h"
+
+namespace bonescan {
+
+std::string_view to_string(SkeletonScope scope) {
+  switch (scope) {
+    case SkeletonScope::kMesh:
+      return "mesh";
+    case SkeletonScope::kSameRail:
+      return "same_rail";
+    case SkeletonScope::kAdjacentGroups:
+      return "adjacent_groups";
+    case SkeletonScope::kPeers:
+      return "peers";
+  }
+  return "?";
+}
+
+std::string_view to_string(SkeletonBasis basis) {
+  switch (basis) {
+    case SkeletonBasis::kPreload:
+      return "preload";
+    case SkeletonBasis::kThroughput:
+      return "throughput";
+    case SkeletonBasis::kFlowTable:
+      return "flow_table";
+  }
+  return "?";
+}
+
+}  // namespace bonescan
