@@ -219,8 +219,8 @@ TrafficRecord study_record(const StudyWorld& world, const StudyCase& run, std::u
     auto& bytes = counted[{traffic_class, apart ? host.index() : 0}];
     for (std::int64_t i = 0; bytes.size() < static_cast<std::size_t>(columns + 2); ++i) {
       const Time from = first + (i - 1) * kSecond + sampler.off;
-      bytes.push_back(static_cast<std::uint64_t>(
-          world.job.bytes_counted(traffic_class, from, from + kSecond)));
+      bytes.push_back(
+          static_cast<std::uint64_t>(world.job.bytes_counted(traffic_class, from, from + kSecond)));
     }
     samples.clear();
     for (std::size_t i = 0; i < bytes.size(); ++i) {

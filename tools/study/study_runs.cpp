@@ -1,0 +1,186 @@
+#include "tools/study/study_runs.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <cstddef>
+#include <map>
+#include <thread>
+#include <utility>
+
+namespace bonescan {
+namespace {
+
+constexpr double kConfidence = 0.99;
+constexpr std::uint32_t kRealisticJobs = 1'000;
+
+std::uint64_t odd_seed(std::size_t index) {
+  return 2 * index + 1;
+}
+
+/// Runs `body(i)` for every i below `count`; each writes to a place of its own.
+template <class Body>
+void for_each_index(std::size_t count, std::uint32_t threads, const Body& body) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> workers;
+  for (std::uint32_t t = 0; t < threads; ++t) {
+    workers.emplace_back([&] {
+      for (std::size_t i = next++; i < count; i = next++) {
+        body(i);
+      }
+    });
+  }
+  for (std::thread& worker : workers) {
+    worker.join();
+  }
+}
+
+/// Numbers become '#', so that reasons can be counted.
+std::string without_numbers(const std::string& why) {
+  std::string out;
+  for (const char c : why) {
+    const bool number = std::isdigit(static_cast<unsigned char>(c)) != 0 ||
+                        (c == '.' && !out.empty() && out.back() == '#');
+    if (!number) {
+      out += c;
+    } else if (out.empty() || out.back() != '#') {
+      out += '#';
+    }
+  }
+  return out;
+}
+
+StudySummary sum_up(const std::vector<StudyOutcome>& outcomes, const StudyCase& run) {
+  StudySummary sum;
+  sum.runs = static_cast<std::uint32_t>(outcomes.size());
+  sum.adjusted_rand_least = 1.0;
+  const auto n = static_cast<double>(outcomes.size());
+  std::uint64_t listed = 0;
+  std::uint64_t listed_true = 0;
+  std::map<std::string, std::uint32_t> reasons;
+  for (const StudyOutcome& outcome : outcomes) {
+    sum.adjusted_rand_mean += outcome.adjusted_rand / n;
+    sum.adjusted_rand_least = std::min(sum.adjusted_rand_least, outcome.adjusted_rand);
+    for (std::size_t e = 0; e < kEdgeClasses; ++e) {
+      sum.edges[e].covered += outcome.edges[e].covered;
+      sum.edges[e].all += outcome.edges[e].all;
+    }
+    sum.runs_missing += outcome.missed() > 0 ? 1 : 0;
+    sum.runs_fallen_back += outcome.fell_back() ? 1 : 0;
+    ++sum.scopes[static_cast<std::size_t>(outcome.scope)];
+    sum.stages_right += outcome.stages == run.job.pp ? 1 : 0;
+    listed += outcome.listed;
+    listed_true += outcome.listed_true;
+    sum.list_mean += outcome.longest_list / n;
+    sum.oracle_mean += outcome.longest_oracle / n;
+    const std::uint32_t own = run.job.container_rnics == 0 ? 8 : run.job.container_rnics;
+    sum.mesh += (outcome.members - own) / n;
+    if (outcome.fell_back()) {
+      ++reasons[without_numbers(outcome.why)];
+    }
+  }
+  sum.precision =
+      listed == 0 ? 0.0 : static_cast<double>(listed_true) / static_cast<double>(listed);
+  std::uint32_t most = 0;
+  for (const auto& [why, count] : reasons) {
+    if (count > most) {
+      most = count;
+      sum.why_fallen_back = why;
+    }
+  }
+  return sum;
+}
+
+struct Task {
+  std::size_t owner = 0;  ///< point, or kind after the points
+  std::uint64_t seed = 0;
+};
+
+}  // namespace
+
+std::vector<ReliabilityBin> reliability_bins() {
+  std::vector<ReliabilityBin> bins;
+  const double edges[] = {0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 0.999, 1.01};
+  for (std::size_t i = 0; i + 1 < std::size(edges); ++i) {
+    bins.push_back({.low = edges[i], .high = edges[i + 1]});
+  }
+  return bins;
+}
+
+double StudySummary::recall() const {
+  std::uint64_t all = 0;
+  std::uint64_t covered = 0;
+  for (const EdgeCount& count : edges) {
+    all += count.all;
+    covered += count.covered;
+  }
+  return all == 0 ? 1.0 : static_cast<double>(covered) / static_cast<double>(all);
+}
+
+bool PointResult::holds() const {
+  const StudyBound& bound = point.bound;
+  return summary.adjusted_rand_mean >= bound.adjusted_rand && summary.recall() >= bound.recall &&
+         static_cast<double>(summary.runs_fallen_back) <=
+             bound.fallback * static_cast<double>(summary.runs);
+}
+
+bool StudyResults::hold() const {
+  return std::all_of(points.begin(),
+                     points.end(),
+                     [](const PointResult& result) { return result.holds(); }) &&
+         std::all_of(kinds.begin(), kinds.end(), [](const KindResult& result) {
+           return result.runs_confident_missing == 0 && result.summary.recall() >= 0.995;
+         });
+}
+
+StudyResults run_study(StudySize size, std::uint32_t threads) {
+  StudyResults results;
+  const std::vector<StudyPoint> points = study_sweeps(size);
+  const std::vector<StudyKind> kinds = study_kinds(size);
+  std::vector<Task> tasks;
+  for (std::size_t p = 0; p < points.size() + kinds.size(); ++p) {
+    const std::uint32_t seeds =
+        p < points.size() ? points[p].seeds : kinds[p - points.size()].seeds;
+    for (std::uint32_t s = 0; s < seeds; ++s) {
+      tasks.push_back({p, odd_seed(s)});
+    }
+  }
+  const SkeletonInference inference{InferenceOptions{}};
+  std::vector<StudyOutcome> outcomes(tasks.size());
+  for_each_index(tasks.size(), threads, [&](std::size_t i) {
+    const auto& [owner, seed] = tasks[i];
+    const StudyCase run =
+        owner < points.size() ? points[owner].run : draw_case(kinds[owner - points.size()], seed);
+    outcomes[i] = run_study_case(run, seed, inference, kConfidence);
+  });
+  auto next = outcomes.begin();
+  for (const StudyPoint& point : points) {
+    const std::vector<StudyOutcome> own(next, next + point.seeds);
+    next += point.seeds;
+    results.points.push_back({point, sum_up(own, point.run)});
+  }
+  for (const StudyKind& kind : kinds) {
+    const std::vector<StudyOutcome> own(next, next + kind.seeds);
+    next += kind.seeds;
+    KindResult result{kind, sum_up(own, kind.base), 0, 0, reliability_bins()};
+    for (const StudyOutcome& outcome : own) {
+      const bool confident = outcome.confidence > kConfidence;
+      result.runs_confident += confident ? 1 : 0;
+      result.runs_confident_missing += confident && outcome.missed() > 0 ? 1 : 0;
+      for (ReliabilityBin& bin : result.bins) {
+        if (outcome.lowest_confidence >= bin.low && outcome.lowest_confidence < bin.high) {
+          ++bin.runs;
+          bin.right += outcome.lowest_misses ? 0 : 1;
+          bin.confidence_sum += outcome.lowest_confidence;
+        }
+      }
+    }
+    results.kinds.push_back(std::move(result));
+  }
+  for (std::uint32_t i = 0; i < kRealisticJobs; ++i) {
+    results.realistic.push_back(draw_realistic_job(odd_seed(i)));
+  }
+  return results;
+}
+
+}  // namespace bonescan

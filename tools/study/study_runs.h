@@ -1,0 +1,69 @@
+// Runs the cases of a plan on some threads and sums them up; the same answer whatever their number.
+#pragma once
+
+#include "tools/study/study_plan.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bonescan {
+
+/// Of all seeds of one point or kind.
+struct StudySummary {
+  std::uint32_t runs = 0;
+  double adjusted_rand_mean = 0.0;
+  double adjusted_rand_least = 0.0;
+  std::array<EdgeCount, kEdgeClasses> edges{};
+  std::uint32_t runs_missing = 0;  ///< a communicating pair is outside of the scope that is used
+  std::uint32_t runs_fallen_back = 0;
+  std::array<std::uint32_t, 4> scopes{};  ///< runs, by SkeletonScope
+  std::uint32_t stages_right = 0;         ///< runs
+  double precision = 0.0;                 ///< listed pairs that communicate
+  double list_mean = 0.0;                 ///< mean of the longest list of a run
+  double oracle_mean = 0.0;               ///< likewise, of a list of those who talk
+  double mesh = 0.0;                      ///< destinations of a full mesh
+  std::string why_fallen_back;            ///< the most frequent reason, without its numbers
+
+  double recall() const;
+};
+
+struct PointResult {
+  StudyPoint point;
+  StudySummary summary;
+
+  bool holds() const;
+};
+
+/// Confidence against what came of it: [low, high) of one bin.
+struct ReliabilityBin {
+  double low = 0.0;
+  double high = 0.0;
+  std::uint32_t runs = 0;
+  std::uint32_t right = 0;  ///< no communicating pair outside
+  double confidence_sum = 0.0;
+};
+
+struct KindResult {
+  StudyKind kind;
+  StudySummary summary;
+  std::uint32_t runs_confident = 0;  ///< above 0.99
+  std::uint32_t runs_confident_missing = 0;
+  std::vector<ReliabilityBin> bins;
+};
+
+struct StudyResults {
+  std::vector<PointResult> points;
+  std::vector<KindResult> kinds;
+  std::vector<RealisticJob> realistic;
+
+  /// Does everything that is wanted hold?
+  bool hold() const;
+};
+
+StudyResults run_study(StudySize size, std::uint32_t threads);
+
+std::vector<ReliabilityBin> reliability_bins();
+
+}  // namespace bonescan
