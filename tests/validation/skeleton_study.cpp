@@ -1,6 +1,7 @@
-// skeleton_study [--quick] [--threads N] [--out DIRECTORY COMMAND COMMIT]
+// skeleton_study [--quick] [--even] [--threads N] [--out DIRECTORY COMMAND COMMIT]
 //
-// Runs the study of the traffic skeleton, prints it, and writes its files if told where.
+// Runs the study of the traffic skeleton, prints it, and writes its files if told where.  --even
+// takes the seeds that may be tuned on, not those that are reported.
 // Exit status: 0 if what is required holds, 1 if not, 2 wrong usage.
 #include "tools/study/study_files.h"
 #include "tools/study/study_runs.h"
@@ -15,12 +16,15 @@
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   bonescan::StudySize size = bonescan::StudySize::kFull;
+  bonescan::StudySeeds seeds = bonescan::StudySeeds::kOdd;
   bonescan::StudyOrigin origin;
   std::string out;
   std::uint32_t threads = 2;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--quick") {
       size = bonescan::StudySize::kQuick;
+    } else if (arguments[i] == "--even") {
+      seeds = bonescan::StudySeeds::kEven;
     } else if (arguments[i] == "--threads" && i + 1 < arguments.size()) {
       threads = static_cast<std::uint32_t>(std::strtoul(arguments[++i].c_str(), nullptr, 10));
     } else if (arguments[i] == "--out" && i + 3 < arguments.size()) {
@@ -29,8 +33,10 @@ int main(int argc, char** argv) {
       origin.commit = arguments[i + 3];
       i += 3;
     } else {
-      std::fputs("usage: skeleton_study [--quick] [--threads N] [--out DIRECTORY COMMAND COMMIT]\n",
-                 stderr);
+      std::fputs(
+          "usage: skeleton_study [--quick] [--even] [--threads N] [--out DIRECTORY COMMAND "
+          "COMMIT]\n",
+          stderr);
       return 2;
     }
   }
@@ -39,7 +45,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const auto start = std::chrono::steady_clock::now();
-  const bonescan::StudyResults results = bonescan::run_study(size, threads);
+  const bonescan::StudyResults results = bonescan::run_study(size, seeds, threads);
   origin.elapsed_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::fputs(bonescan::study_table(results).c_str(), stdout);

@@ -43,6 +43,27 @@ std::string recall_text(const EdgeCount& count) {
   return recall ? fmt::format("{:.4f}", *recall) : "-";
 }
 
+std::string miss_text(const StudyMiss& miss) {
+  return fmt::format(
+      "seed {}: {} of noise {} at {} dB, step {:.2f} s, offset {:.3f} s, burst share {:.3f}, "
+      "jitter "
+      "{:.3f}, skew {:.3f} s; {} stages (ARI {:.2f}), confidence {:.4f}, recall {:.3f}: {}",
+      miss.seed,
+      to_string(miss.outcome.scope),
+      to_string(miss.run.noise),
+      miss.run.snr_db,
+      seconds(miss.run.job.step_time),
+      seconds(miss.run.job.stage_offset),
+      miss.run.job.burst_share,
+      miss.run.job.step_jitter,
+      seconds(miss.run.skew),
+      miss.outcome.stages,
+      miss.outcome.adjusted_rand,
+      miss.outcome.confidence,
+      miss.outcome.recall(),
+      miss.outcome.why);
+}
+
 std::string scopes_text(const StudySummary& summary) {
   std::string text;
   for (std::size_t s = 0; s < summary.scopes.size(); ++s) {
@@ -121,6 +142,9 @@ std::string kinds_json(const StudyResults& results, const StudyOrigin& origin) {
     row["of_them_with_a_missed_pair"] = result.runs_confident_missing;
     row["interval"] = interval_json(result.runs_confident_missing, result.runs_confident);
     row.update(to_json(result.summary));
+    for (const StudyMiss& miss : result.misses) {
+      row["misses"].push_back(miss_text(miss));
+    }
     for (const ReliabilityBin& bin : result.bins) {
       if (bin.runs > 0) {
         row["reliability"].push_back({{"low", bin.low},
@@ -458,6 +482,9 @@ std::string study_table(const StudyResults& results) {
                         result.runs_confident_missing,
                         scopes_text(sum),
                         sum.why_fallen_back);
+    for (const StudyMiss& miss : result.misses) {
+      text += "    " + miss_text(miss) + "\n";
+    }
   }
   return text + realistic_section(results) + reliability_section(results) +
          (results.hold() ? "everything that is required holds\n"

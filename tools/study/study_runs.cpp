@@ -14,8 +14,8 @@ namespace {
 constexpr double kConfidence = 0.99;
 constexpr std::uint32_t kRealisticJobs = 1'000;
 
-std::uint64_t odd_seed(std::size_t index) {
-  return 2 * index + 1;
+std::uint64_t seed_of(StudySeeds seeds, std::size_t index) {
+  return 2 * index + (seeds == StudySeeds::kOdd ? 1 : 2);
 }
 
 /// Runs `body(i)` for every i below `count`; each writes to a place of its own.
@@ -133,7 +133,7 @@ bool StudyResults::hold() const {
          });
 }
 
-StudyResults run_study(StudySize size, std::uint32_t threads) {
+StudyResults run_study(StudySize size, StudySeeds parity, std::uint32_t threads) {
   StudyResults results;
   const std::vector<StudyPoint> points = study_sweeps(size);
   const std::vector<StudyKind> kinds = study_kinds(size);
@@ -142,7 +142,7 @@ StudyResults run_study(StudySize size, std::uint32_t threads) {
     const std::uint32_t seeds =
         p < points.size() ? points[p].seeds : kinds[p - points.size()].seeds;
     for (std::uint32_t s = 0; s < seeds; ++s) {
-      tasks.push_back({p, odd_seed(s)});
+      tasks.push_back({p, seed_of(parity, s)});
     }
   }
   const SkeletonInference inference{InferenceOptions{}};
@@ -162,8 +162,12 @@ StudyResults run_study(StudySize size, std::uint32_t threads) {
   for (const StudyKind& kind : kinds) {
     const std::vector<StudyOutcome> own(next, next + kind.seeds);
     next += kind.seeds;
-    KindResult result{kind, sum_up(own, kind.base), 0, 0, reliability_bins()};
-    for (const StudyOutcome& outcome : own) {
+    KindResult result{kind, sum_up(own, kind.base), 0, 0, reliability_bins(), {}};
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const StudyOutcome& outcome = own[i];
+      if (outcome.missed() > 0) {
+        result.misses.push_back({seed_of(parity, i), draw_case(kind, seed_of(parity, i)), outcome});
+      }
       const bool confident = outcome.confidence > kConfidence;
       result.runs_confident += confident ? 1 : 0;
       result.runs_confident_missing += confident && outcome.missed() > 0 ? 1 : 0;
@@ -178,7 +182,7 @@ StudyResults run_study(StudySize size, std::uint32_t threads) {
     results.kinds.push_back(std::move(result));
   }
   for (std::uint32_t i = 0; i < kRealisticJobs; ++i) {
-    results.realistic.push_back(draw_realistic_job(odd_seed(i)));
+    results.realistic.push_back(draw_realistic_job(seed_of(parity, i)));
   }
   return results;
 }

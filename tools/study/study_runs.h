@@ -45,12 +45,20 @@ struct ReliabilityBin {
   double confidence_sum = 0.0;
 };
 
+/// A run in which a communicating pair is outside of the lists.
+struct StudyMiss {
+  std::uint64_t seed = 0;
+  StudyCase run;
+  StudyOutcome outcome;
+};
+
 struct KindResult {
   StudyKind kind;
   StudySummary summary;
   std::uint32_t runs_confident = 0;  ///< above 0.99
   std::uint32_t runs_confident_missing = 0;
   std::vector<ReliabilityBin> bins;
+  std::vector<StudyMiss> misses;
 };
 
 struct StudyResults {
@@ -62,7 +70,13 @@ struct StudyResults {
   bool hold() const;
 };
 
-StudyResults run_study(StudySize size, std::uint32_t threads);
+/// Even seeds are those that may be tuned on.
+enum class StudySeeds : std::uint8_t {
+  kOdd,
+  kEven,
+};
+
+StudyResults run_study(StudySize size, StudySeeds seeds, std::uint32_t threads);
 
 std::vector<ReliabilityBin> reliability_bins();
 
