@@ -3,7 +3,6 @@
 #include "sim/base/check.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -19,7 +18,8 @@ class Assigner final {
         groups_(costs.columns),
         capacity_(costs.rows / costs.columns),
         members_(costs.columns),
-        moves_(costs.columns * costs.columns) {
+        moves_(costs.columns * costs.columns),
+        potentials_(costs.columns, 0.0) {
     for (std::size_t member = 0; member < costs.rows; ++member) {
       const auto row = costs.row(member);
       const auto cheapest = std::min_element(row.begin(), row.end()) - row.begin();
@@ -69,53 +69,38 @@ class Assigner final {
     }
   }
 
-  /// One member of `source` less, along the cheapest chain to a group with a free place.
-  /// Costs of moves may be negative, but no round trip is: Bellman and Ford.
+  /// One member of `source` less, along the cheapest chain to a group with a free place: Dijkstra.
+  /// CORRECTNESS: potentials keep the cost of every move at zero or more (Johnson): at first nobody
+  /// gains by a move, and along a shortest chain reduced costs are zero in both directions.
   void hand_on(std::size_t source) {
     std::vector<double> distance(groups_, kInfinity);
     std::vector<std::size_t> previous(groups_, source);
+    std::vector<bool> settled(groups_, false);
     distance[source] = 0.0;
-    bool changed = true;
-    for (std::size_t round = 0; changed && round < groups_; ++round) {
-      changed = false;
-      for (std::size_t from = 0; from < groups_; ++from) {
-        if (distance[from] == kInfinity) {
-          continue;
-        }
-        for (std::size_t to = 0; to < groups_; ++to) {
-          const double reached = distance[from] + move(from, to).cost;
-          // Rounding must not make a round trip look cheap.
-          if (to != source && reached < distance[to] - 1e-13 * (1.0 + std::abs(distance[to])) &&
-              !leads_through(previous, from, to, source)) {
-            distance[to] = reached;
-            previous[to] = from;
-            changed = true;
-          }
+    std::size_t nearest = source;
+    while (members_[nearest].size() >= capacity_) {
+      settled[nearest] = true;
+      for (std::size_t to = 0; to < groups_; ++to) {
+        // Rounding must not make a move look better than free.
+        const double reduced =
+            std::max(move(nearest, to).cost + potentials_[nearest] - potentials_[to], 0.0);
+        if (!settled[to] && distance[nearest] + reduced < distance[to]) {
+          distance[to] = distance[nearest] + reduced;
+          previous[to] = nearest;
         }
       }
+      nearest = groups_;
+      for (std::size_t group = 0; group < groups_; ++group) {
+        if (!settled[group] && (nearest == groups_ || distance[group] < distance[nearest])) {
+          nearest = group;
+        }
+      }
+      BONESCAN_CHECK(nearest < groups_);
     }
-    std::size_t target = source;
     for (std::size_t group = 0; group < groups_; ++group) {
-      if (members_[group].size() < capacity_ &&
-          (target == source || distance[group] < distance[target])) {
-        target = group;
-      }
+      potentials_[group] += std::min(distance[group], distance[nearest]);
     }
-    BONESCAN_CHECK(target != source);
-    apply(previous, source, target);
-  }
-
-  /// Whether `group` lies on the chain that ends at `end`.
-  static bool leads_through(const std::vector<std::size_t>& previous,
-                            std::size_t end,
-                            std::size_t group,
-                            std::size_t source) {
-    for (std::size_t at = end; at != source; at = previous[at]) {
-      if (at == group) {
-        return true;
-      }
-    }
-    return false;
+    apply(previous, source, nearest);
   }
 
   void apply(const std::vector<std::size_t>& previous, std::size_t source, std::size_t target) {
@@ -138,6 +123,7 @@ class Assigner final {
   std::size_t capacity_;
   std::vector<std::vector<std::size_t>> members_;  ///< by group
   std::vector<Move> moves_;                        ///< from * groups + to
+  std::vector<double> potentials_;                 ///< by group
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 // it costs what overflows and not the cube of the members that assignment slots cost.
 // CORRECTNESS: the first assignment is optimal without capacities, and pushing along a shortest
 // path keeps an optimum for the capacities reached (successive shortest paths).
-// Complexity: overflow * (k^3 in the worst case, k^2 as a rule, + members of a group * k).
+// Complexity: overflow * (k^2 + members of a group * k).
 #pragma once
 
 #include "skeleton/float_matrix.h"

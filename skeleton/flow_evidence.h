@@ -4,8 +4,13 @@
 // cross-rail and expert-parallel peers as well, which bursts cannot, at the price of dumps, each of
 // which slows an RNIC for a moment.  Probes leave entries too; what carries no more than probes do
 // is no peer. Rates are differences of two dumps, so that an old entry does not count as traffic.
-// Invariants: 1. never more than the budget is asked for in a round; 2. a table that could not be
-// read is unknown, not empty.  Thread-compatible.
+// An edge is known if either end's table names it.  So only pairs of which both tables are unknown
+// can be missed: members that could not be read, or whose tables name nobody, are listed as each
+// other's peers.  Where entries come and go between readings more readings are made, and until it
+// is likely that all were seen the scope is kSameRail, with the peers known so far beside it.
+// Complexity: one dump a reading; skeleton() O(entries log entries).
+// Invariants: 1. never more than the budget is asked for in a poll (the oracle is asked for all at
+// once: it costs nothing); 2. a table that could not be read is unknown, not empty.  Thread-compatible.
 #pragma once
 
 #include "detectors/telemetry/telemetry.h"

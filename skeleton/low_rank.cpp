@@ -20,7 +20,8 @@ constexpr std::size_t kLanes = 4;
 constexpr std::size_t kPanel = 256;
 constexpr std::size_t kTileRows = 4;
 constexpr std::size_t kTileColumns = 2;
-constexpr int kSweeps = 12;
+constexpr int kSweeps = 6;
+constexpr std::size_t kSpare = 6;  // vectors beyond the rank
 
 Lanes load(const float* from) {
   Lanes lanes;
@@ -247,7 +248,7 @@ DoubleMatrix principal_coordinates(const DoubleMatrix& gram, std::size_t rank) {
   rank = std::min(rank, n);
   DoubleMatrix centered = gram;
   center(centered);
-  DoubleMatrix basis = starting_basis(std::min(n, rank + rank / 2 + 2), n);
+  DoubleMatrix basis = starting_basis(std::min(n, rank + kSpare), n);
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     orthonormalize(basis);
     basis = apply(centered, basis);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 namespace bonescan {
 namespace {
@@ -13,10 +14,19 @@ namespace {
 /// Longest lag that is looked at, as a share of the record, and in samples. @ours
 constexpr std::size_t kLagShare = 3;
 constexpr std::size_t kMostLag = 90;
-/// How much better one double of a lag must line up than the next. @ours
-constexpr double kCoherent = 0.04;
+/// Parts of a record that must agree on where a full circle of stages begins. @ours
+constexpr std::size_t kBlocks = 8;
+/// By how many standard errors, over those parts, the best place must beat any other. @ours
+constexpr double kCoherent = 2.5;
+/// And by what share of a stage's power, since sampling alone shifts peaks by a little. @ours
+constexpr double kLeastGain = 0.02;
 /// How much longer than any gap between stages the pause must be. @ours
 constexpr double kPause = 1.5;
+
+struct Block {
+  std::size_t from = 0;
+  std::size_t to = 0;
+};
 
 /// Sum of a[t] * b[t + lag] over the times that both have.
 double correlation(std::span<const double> a, std::span<const double> b, std::ptrdiff_t lag) {
@@ -60,12 +70,6 @@ std::vector<double> coefficients(std::span<const double> a,
   return result;
 }
 
-struct Peak {
-  double lag = 0.0;
-  double height = 0.0;
-  double rival = 0.0;  ///< height of the best double, a period away
-};
-
 double top_height(const std::vector<double>& values, std::size_t at) {
   if (at == 0 || at + 1 >= values.size()) {
     return values[at];
@@ -74,7 +78,7 @@ double top_height(const std::vector<double>& values, std::size_t at) {
   return values[at] - 0.25 * (values[at - 1] - values[at + 1]) * x;
 }
 
-Peak best_peak(const std::vector<double>& values, std::size_t most, double period) {
+double best_lag(const std::vector<double>& values, std::size_t most) {
   std::size_t best = most;
   double height = -1.0;
   for (std::size_t i = 1; i + 1 < values.size(); ++i) {
@@ -84,48 +88,114 @@ Peak best_peak(const std::vector<double>& values, std::size_t most, double perio
       height = top_height(values, i);
     }
   }
-  Peak peak{static_cast<double>(best) - static_cast<double>(most), height, -1.0};
+  double lag = static_cast<double>(best) - static_cast<double>(most);
   if (best > 0 && best + 1 < values.size()) {
-    peak.lag += parabola_top(values[best - 1], values[best], values[best + 1]);
+    lag += parabola_top(values[best - 1], values[best], values[best + 1]);
   }
-  for (std::size_t i = 1; i + 1 < values.size(); ++i) {
-    const double away = std::abs(static_cast<double>(i) - static_cast<double>(best));
-    if (away > 0.5 * period) {
-      peak.rival = std::max(peak.rival, top_height(values, i));
-    }
-  }
-  return peak;
+  return lag;
 }
 
-/// Lags folded into one period and cut where the pause is; false if no gap stands out.
-bool cut_at_pause(std::vector<double>& lags, double period) {
-  std::vector<double> folded(lags.size());
-  for (std::size_t g = 0; g < lags.size(); ++g) {
-    folded[g] = lags[g] - std::floor(lags[g] / period) * period;
+/// How well two series line up near a lag, within [from, to) of the first.
+double line_up(std::span<const double> a, std::span<const double> b, double lag, Block block) {
+  const auto nearest = static_cast<std::ptrdiff_t>(std::lround(lag));
+  double values[3] = {};
+  for (std::size_t t = block.from; t < block.to; ++t) {
+    for (std::ptrdiff_t i = -1; i <= 1; ++i) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(t) + nearest + i;
+      if (at >= 0 && at < static_cast<std::ptrdiff_t>(b.size())) {
+        values[i + 1] += a[t] * b[static_cast<std::size_t>(at)];
+      }
+    }
   }
-  std::vector<double> sorted = folded;
-  std::sort(sorted.begin(), sorted.end());
+  const double x = std::clamp(parabola_top(values[0], values[1], values[2]), -1.0, 1.0);
+  return values[1] - 0.25 * (values[0] - values[2]) * x;
+}
+
+/// What is gained, block by block, by each way to cut the circle of stages: the stages that come
+/// before the cut burst a period later than they would otherwise.
+/// @returns a row a cut, a column a block
+DoubleMatrix gains_of_cuts(const DoubleMatrix& means,
+                           const std::vector<std::uint32_t>& circle,
+                           const std::vector<double>& folded,
+                           double period) {
+  const std::size_t groups = circle.size();
+  const auto margin = static_cast<std::size_t>(std::ceil(period)) + 2;
+  DoubleMatrix gains(groups, kBlocks);
+  for (std::size_t block = 0; block < kBlocks; ++block) {
+    const std::size_t inside = means.columns - 2 * margin;
+    const Block span{margin + inside * block / kBlocks, margin + inside * (block + 1) / kBlocks};
+    for (std::size_t i = 0; i < groups; ++i) {
+      for (std::size_t j = i + 1; j < groups; ++j) {
+        const auto a = means.row(circle[i]);
+        const auto b = means.row(circle[j]);
+        const double lag = folded[circle[j]] - folded[circle[i]];
+        const double gain = line_up(a, b, lag - period, span) - line_up(a, b, lag, span);
+        // A cut at c puts i < c <= j on different sides: i then bursts a period later.
+        for (std::size_t cut = i + 1; cut <= j; ++cut) {
+          gains.row(cut)[block] += gain;
+        }
+      }
+    }
+  }
+  return gains;
+}
+
+/// The cut that lines up best in the sum, if it beats every other by more than blocks differ.
+std::optional<std::size_t> coherent_cut(const DoubleMatrix& gains, double block_power) {
+  std::size_t best = 0;
+  const auto total = [&](std::size_t cut) {
+    const auto row = gains.row(cut);
+    return std::accumulate(row.begin(), row.end(), 0.0);
+  };
+  for (std::size_t cut = 1; cut < gains.rows; ++cut) {
+    best = total(cut) > total(best) ? cut : best;
+  }
+  for (std::size_t cut = 0; cut < gains.rows; ++cut) {
+    if (cut == best) {
+      continue;
+    }
+    const double mean = (total(best) - total(cut)) / static_cast<double>(kBlocks);
+    double square_sum = 0.0;
+    for (std::size_t block = 0; block < kBlocks; ++block) {
+      const double off = gains.row(best)[block] - gains.row(cut)[block] - mean;
+      square_sum += off * off;
+    }
+    const double error = std::sqrt(square_sum / static_cast<double>(kBlocks * (kBlocks - 1)));
+    // Cuts next to each other differ in the pairs of one stage.
+    const double least = kLeastGain * block_power * static_cast<double>(gains.rows - 1);
+    if (mean < std::max(kCoherent * error, least)) {
+      return std::nullopt;
+    }
+  }
+  return best;
+}
+
+/// Of a mean stage, in one block.
+double block_power(const DoubleMatrix& means) {
+  const double power =
+      std::inner_product(means.values.begin(), means.values.end(), means.values.begin(), 0.0);
+  return power / static_cast<double>(means.rows * kBlocks);
+}
+
+/// The cut at the longest pause, if it is longer than any gap between stages.
+std::optional<std::size_t> pause_cut(const std::vector<std::uint32_t>& circle,
+                                     const std::vector<double>& folded,
+                                     double period) {
   double longest = 0.0;
   double second = 0.0;
-  double first = sorted.front();
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const double next = i + 1 < sorted.size() ? sorted[i + 1] : sorted.front() + period;
-    const double gap = next - sorted[i];
+  std::size_t cut = 0;
+  for (std::size_t i = 0; i < circle.size(); ++i) {
+    const double before = i == 0 ? folded[circle.back()] - period : folded[circle[i - 1]];
+    const double gap = folded[circle[i]] - before;
     if (gap > longest) {
       second = longest;
       longest = gap;
-      first = i + 1 < sorted.size() ? sorted[i + 1] : sorted.front();
+      cut = i;
     } else {
       second = std::max(second, gap);
     }
   }
-  if (longest < kPause * second) {
-    return false;
-  }
-  for (std::size_t g = 0; g < lags.size(); ++g) {
-    lags[g] = folded[g] < first ? folded[g] + period : folded[g];
-  }
-  return true;
+  return longest >= kPause * second ? std::optional(cut) : std::nullopt;
 }
 
 /// Mean square angular frequency of the means, from their first differences (rad per sample).
@@ -209,17 +279,25 @@ BurstRhythm burst_rhythm(const DoubleMatrix& means, double noise_share) {
 StageOrder order_stages(const DoubleMatrix& means, double period, double noise_share) {
   const std::size_t groups = means.rows;
   const std::size_t most = std::min(means.columns / kLagShare, kMostLag);
-  std::vector<double> lags(groups, 0.0);
-  bool coherent = true;
-  const double noise = 3.0 * noise_share / std::sqrt(static_cast<double>(means.columns));
+  std::vector<double> folded(groups, 0.0);
   for (std::size_t g = 1; g < groups; ++g) {
-    const Peak peak = best_peak(coefficients(means.row(0), means.row(g), most), most, period);
-    lags[g] = peak.lag;
-    coherent = coherent && peak.height - peak.rival > kCoherent + noise;
+    const double lag = best_lag(coefficients(means.row(0), means.row(g), most), most);
+    folded[g] = lag - std::floor(lag / period) * period;
   }
+  std::vector<std::uint32_t> circle(groups);
+  std::iota(circle.begin(), circle.end(), 0U);
+  std::stable_sort(circle.begin(), circle.end(), [&](std::uint32_t x, std::uint32_t y) {
+    return folded[x] < folded[y];
+  });
   StageOrder order;
-  if (!coherent) {
-    order.ambiguous = !cut_at_pause(lags, period);
+  std::optional<std::size_t> cut = pause_cut(circle, folded, period);
+  if (!cut && means.columns > 2 * static_cast<std::size_t>(period) + kBlocks * 20) {
+    cut = coherent_cut(gains_of_cuts(means, circle, folded, period), block_power(means));
+  }
+  order.ambiguous = !cut;
+  std::vector<double> lags = folded;
+  for (std::size_t i = 0; i < cut.value_or(0); ++i) {
+    lags[circle[i]] += period;
   }
   std::vector<std::uint32_t> sorted(groups);
   std::iota(sorted.begin(), sorted.end(), 0U);

@@ -21,6 +21,21 @@ class Dumping final : public Answerer<TableQuestion, TableAnswer> {
   OvsWorkshop& workshop_;
 };
 
+class Counting final : public Answerer<CounterQuestion, std::vector<FlowCounter>> {
+ public:
+  explicit Counting(OvsWorkshop& workshop) : workshop_(workshop) {}
+
+  Expected<std::vector<FlowCounter>> answer(const CounterQuestion& question,
+                                            const std::stop_token& stop) override {
+    workshop_.gate().obey(stop);
+    return book_.read(question, workshop_.hosts());
+  }
+
+ private:
+  OvsWorkshop& workshop_;
+  CounterBook book_;
+};
+
 }  // namespace
 
 OvsTables::OvsTables(OvsWorkshop& workshop,
@@ -29,7 +44,9 @@ OvsTables::OvsTables(OvsWorkshop& workshop,
     : workshop_(workshop),
       endpoints_(endpoints),
       components_(components),
-      desk_(workshop.worker(), std::make_unique<Dumping>(workshop), workshop.desk_options()) {}
+      desk_(workshop.worker(), std::make_unique<Dumping>(workshop), workshop.desk_options()),
+      counter_desk_(
+          workshop.worker(), std::make_unique<Counting>(workshop), workshop.desk_options()) {}
 
 Expected<FlowTableDump> OvsTables::dump(EndpointId at, std::span<const FlowKey> flows, Time now) {
   if (!endpoints_.contains(at)) {
@@ -55,6 +72,36 @@ Expected<FlowTableDump> OvsTables::dump(EndpointId at, std::span<const FlowKey> 
   return FlowTableDump{components_.intern(ComponentType::kRnic, endpoint.name),
                        components_.intern(ComponentType::kBridge, answer->bridge),
                        answer->rows};
+}
+
+Expected<FlowCounterDump> OvsTables::flow_counters(EndpointId at, Time now) {
+  if (!endpoints_.contains(at)) {
+    return fail(ErrorCode::kUnavailable, "an unknown endpoint");
+  }
+  const Endpoint& endpoint = endpoints_[at];
+  if (configured_host(workshop_.config(), endpoint.host) == nullptr) {
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("host {} cannot be inspected from here", endpoint.host));
+  }
+  // Addresses are those of one tenant: others may use the same.
+  CounterQuestion question{endpoint.name, endpoint.host, {}, now};
+  for (std::uint32_t i = 0; i < endpoints_.size(); ++i) {
+    const EndpointId peer(i);
+    if (peer == at || endpoints_[peer].task != endpoint.task) {
+      continue;
+    }
+    auto ends = chain_question(workshop_.config(), endpoints_, {at, peer, 0});
+    if (!ends) {
+      return tl::unexpected(ends.error());
+    }
+    question.peers.push_back({peer, std::move(ends->target)});
+  }
+  auto answer = counter_desk_.ask(at, question, now);
+  if (!answer) {
+    return tl::unexpected(answer.error());
+  }
+  return FlowCounterDump{components_.intern(ComponentType::kRnic, endpoint.name),
+                         std::move(*answer)};
 }
 
 }  // namespace bonescan::backend_ovs

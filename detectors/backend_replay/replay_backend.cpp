@@ -69,6 +69,11 @@ class ReplayTables final : public FlowTableSource {
         run_log::inquiry_kind::kDump, now, run_log::dump_key(at, flows));
   }
 
+  Expected<FlowCounterDump> flow_counters(EndpointId at, Time now) override {
+    return answers_.find<FlowCounterDump>(
+        run_log::inquiry_kind::kCounters, now, run_log::counters_key(at));
+  }
+
  private:
   Answers& answers_;
 };

@@ -14,6 +14,7 @@ enum class AnswerForm : std::uint8_t {
 constexpr std::size_t kHopSize = 4 + 1;
 constexpr std::size_t kLeastOverlayHopSize = 4 + 4 + 4;
 constexpr std::size_t kLeastEntrySize = 1 + 4 + 8 + 8;
+constexpr std::size_t kCounterSize = 4 + 8 + 8;
 constexpr std::size_t kLeastRowSize = 10 + 1 + 4 + 4 + 1 + 3 * kLeastEntrySize + 4;
 
 /// Reads values of which some are ids of a table with `component_count` rows.
@@ -157,6 +158,26 @@ void get(AnswerReader& from, FlowTableDump& dump) {
   }
 }
 
+void put(ByteWriter& to, const FlowCounterDump& dump) {
+  to.put(dump.rnic.index());
+  to.put(static_cast<std::uint32_t>(dump.flows.size()));
+  for (const FlowCounter& flow : dump.flows) {
+    to.put(flow.peer.index());
+    to.put(flow.bytes);
+    to.put(static_cast<std::int64_t>(flow.age.count()));
+  }
+}
+
+void get(AnswerReader& from, FlowCounterDump& dump) {
+  dump.rnic = from.component();
+  dump.flows.resize(from.bytes.count(kCounterSize));
+  for (FlowCounter& flow : dump.flows) {
+    flow.peer = EndpointId(from.bytes.get<std::uint32_t>());
+    flow.bytes = from.bytes.get<std::uint64_t>();
+    flow.age = Duration(from.bytes.get<std::int64_t>());
+  }
+}
+
 void put(ByteWriter& to, AgentState state) {
   put_enumerator(to, state);
 }
@@ -232,10 +253,14 @@ std::string dump_key(EndpointId at, std::span<const FlowKey> flows) {
   return text_of(bytes);
 }
 
-std::string alive_key(EndpointId endpoint) {
+std::string counters_key(EndpointId at) {
   ByteWriter bytes;
-  bytes.put(endpoint.index());
+  bytes.put(at.index());
   return text_of(bytes);
+}
+
+std::string alive_key(EndpointId endpoint) {
+  return counters_key(endpoint);
 }
 
 void encode_answer(const Expected<TracedPath>& answer, ByteWriter& to) {
@@ -247,6 +272,10 @@ void encode_answer(const Expected<OverlayWalk>& answer, ByteWriter& to) {
 }
 
 void encode_answer(const Expected<FlowTableDump>& answer, ByteWriter& to) {
+  encode(answer, to);
+}
+
+void encode_answer(const Expected<FlowCounterDump>& answer, ByteWriter& to) {
   encode(answer, to);
 }
 
@@ -269,6 +298,12 @@ Expected<void> decode_answer(std::span<const std::byte> blob,
 Expected<void> decode_answer(std::span<const std::byte> blob,
                              std::size_t component_count,
                              Expected<FlowTableDump>& answer) {
+  return decode(blob, component_count, answer);
+}
+
+Expected<void> decode_answer(std::span<const std::byte> blob,
+                             std::size_t component_count,
+                             Expected<FlowCounterDump>& answer) {
   return decode(blob, component_count, answer);
 }
 

@@ -25,18 +25,21 @@ namespace inquiry_kind {
 constexpr std::string_view kTrace = "trace";
 constexpr std::string_view kWalk = "walk";
 constexpr std::string_view kDump = "dump";
+constexpr std::string_view kCounters = "counters";
 constexpr std::string_view kAlive = "alive";
 }  // namespace inquiry_kind
 
 std::string trace_key(const FlowKey& flow);
 std::string walk_key(const FlowKey& flow);
 std::string dump_key(EndpointId at, std::span<const FlowKey> flows);
+std::string counters_key(EndpointId at);
 std::string alive_key(EndpointId endpoint);
 
 /// Appends a sealed blob.  REQUIRES: `to` is empty.
 void encode_answer(const Expected<TracedPath>& answer, ByteWriter& to);
 void encode_answer(const Expected<OverlayWalk>& answer, ByteWriter& to);
 void encode_answer(const Expected<FlowTableDump>& answer, ByteWriter& to);
+void encode_answer(const Expected<FlowCounterDump>& answer, ByteWriter& to);
 void encode_answer(const Expected<AgentState>& answer, ByteWriter& to);
 
 /// Component ids must be invalid or below `component_count`.
@@ -50,6 +53,9 @@ Expected<void> decode_answer(std::span<const std::byte> blob,
 Expected<void> decode_answer(std::span<const std::byte> blob,
                              std::size_t component_count,
                              Expected<FlowTableDump>& answer);
+Expected<void> decode_answer(std::span<const std::byte> blob,
+                             std::size_t component_count,
+                             Expected<FlowCounterDump>& answer);
 Expected<void> decode_answer(std::span<const std::byte> blob,
                              std::size_t component_count,
                              Expected<AgentState>& answer);

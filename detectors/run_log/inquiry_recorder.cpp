@@ -56,6 +56,12 @@ Expected<FlowTableDump> InquiryRecorder::Tables::dump(EndpointId at,
   return answer;
 }
 
+Expected<FlowCounterDump> InquiryRecorder::Tables::flow_counters(EndpointId at, Time now) {
+  Expected<FlowCounterDump> answer = inner_.flow_counters(at, now);
+  note(rows_, inquiry_kind::kCounters, now, counters_key(at), answer);
+  return answer;
+}
+
 AgentState InquiryRecorder::Members::alive(EndpointId endpoint, Time now) {
   const AgentState state = inner_.alive(endpoint, now);
   note(rows_, inquiry_kind::kAlive, now, alive_key(endpoint), Expected<AgentState>(state));

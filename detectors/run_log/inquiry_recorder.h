@@ -47,6 +47,7 @@ class InquiryRecorder final {
     Tables(FlowTableSource& inner, std::vector<InquiryRow>& rows) : inner_(inner), rows_(rows) {}
 
     Expected<FlowTableDump> dump(EndpointId at, std::span<const FlowKey> flows, Time now) override;
+    Expected<FlowCounterDump> flow_counters(EndpointId at, Time now) override;
 
    private:
     FlowTableSource& inner_;

@@ -386,6 +386,7 @@ Expected<void> verify_inquiries(const Database& database, std::size_t component_
         const bool good = (kind == inquiry_kind::kTrace && decodes(blob, TracedPath{})) ||
                           (kind == inquiry_kind::kWalk && decodes(blob, OverlayWalk{})) ||
                           (kind == inquiry_kind::kDump && decodes(blob, FlowTableDump{})) ||
+                          (kind == inquiry_kind::kCounters && decodes(blob, FlowCounterDump{})) ||
                           (kind == inquiry_kind::kAlive && decodes(blob, AgentState{}));
         if (!good) {
           check.refuse(row);

@@ -97,6 +97,20 @@ struct FlowTableDump {
   std::vector<FlowTableRow> rows;
 };
 
+/// What the tables at one RNIC counted of the traffic that it sent to one peer.
+struct FlowCounter {
+  EndpointId peer;
+  std::uint64_t bytes = 0;  ///< of all flows to it that are in the tables now, probes included
+  Duration age{};           ///< since the oldest of them was installed
+};
+
+/// Whom an RNIC has sent to lately: its entries in the tables, added up by peer; ordered by peer.
+/// Peers that the directory does not hold are left out.
+struct FlowCounterDump {
+  ComponentId rnic;
+  std::vector<FlowCounter> flows;
+};
+
 /// What the rendezvous connection says about the process at the far end.
 enum class AgentState : std::uint8_t {
   kAlive,    ///< answered a keep-alive

@@ -80,6 +80,10 @@ class FlowTableSource {
   /// RNIC, so it is asked last and rarely.
   /// @errors kPending, kUnavailable
   virtual Expected<FlowTableDump> dump(EndpointId at, std::span<const FlowKey> flows, Time now) = 0;
+
+  /// Reads the counters of all flows that one endpoint's RNIC sends: as rarely as dump().
+  /// @errors kPending, kUnavailable
+  virtual Expected<FlowCounterDump> flow_counters(EndpointId at, Time now) = 0;
 };
 
 class Throughput {

@@ -163,7 +163,7 @@ SimBackend::SimBackend(World& world, const SimBackendOptions& options)
                          : nullptr),
       paths_(world, endpoints_, clock(), components_),
       overlay_(world, endpoints_, clock(), components_),
-      tables_(world, endpoints_, clock(), components_),
+      tables_(world, endpoints_, clock(), components_, options.flow_counting),
       throughput_(make_throughput(world, endpoints_, clock(), options.channel)),
       membership_(world, endpoints_, clock()),
       reports_(world, endpoints_, options.channel, sources()) {}

@@ -59,6 +59,7 @@ struct SimBackendOptions {
   /// Set: every packet is simulated (`evaluation` and `threads` do not matter then).
   std::optional<PacketModeOptions> packets{};
   TelemetryChannelOptions channel{};  ///< of every report; the clocks are the world's
+  FlowCounting flow_counting = FlowCounting::kTables;
 };
 
 class SimBackend final {

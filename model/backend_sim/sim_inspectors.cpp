@@ -214,8 +214,25 @@ Expected<OverlayWalk> SimOverlayInspector::walk(const FlowKey& flow, Time now) {
 SimFlowTables::SimFlowTables(World& world,
                              const EndpointMap& endpoints,
                              WorldClock& clock,
-                             ComponentTable& components)
-    : world_(&world), endpoints_(&endpoints), clock_(&clock), components_(&components) {}
+                             ComponentTable& components,
+                             FlowCounting counting)
+    : world_(&world),
+      endpoints_(&endpoints),
+      clock_(&clock),
+      components_(&components),
+      counters_(world, endpoints),
+      counting_(counting) {}
+
+Expected<FlowCounterDump> SimFlowTables::flow_counters(EndpointId at, Time now) {
+  clock_->advance(now);
+  if (!endpoints_->bound(*world_, at)) {
+    return fail(ErrorCode::kUnavailable, "no such endpoint");
+  }
+  const RnicId rnic = endpoints_->rnic(at);
+  return FlowCounterDump{
+      components_->intern(ComponentType::kRnic, world_->fabric().rnic_name(rnic)),
+      counters_.read(rnic, counting_, now)};
+}
 
 Expected<FlowTableDump> SimFlowTables::dump(EndpointId at,
                                             std::span<const FlowKey> flows,

@@ -4,6 +4,7 @@
 
 #include "detectors/telemetry/telemetry.h"
 #include "model/backend_sim/endpoint_map.h"
+#include "model/backend_sim/sim_flow_counters.h"
 #include "model/backend_sim/world_clock.h"
 
 namespace bonescan {
@@ -56,9 +57,11 @@ class SimFlowTables final : public FlowTableSource {
   SimFlowTables(World& world,
                 const EndpointMap& endpoints,
                 WorldClock& clock,
-                ComponentTable& components);
+                ComponentTable& components,
+                FlowCounting counting = FlowCounting::kTables);
 
   Expected<FlowTableDump> dump(EndpointId at, std::span<const FlowKey> flows, Time now) override;
+  Expected<FlowCounterDump> flow_counters(EndpointId at, Time now) override;
 
  private:
   FlowTableRow row(RnicId at, const FlowKey& flow, Time now) const;
@@ -67,6 +70,8 @@ class SimFlowTables final : public FlowTableSource {
   const EndpointMap* endpoints_;
   WorldClock* clock_;
   ComponentTable* components_;
+  SimFlowCounters counters_;
+  FlowCounting counting_;
 };
 
 }  // namespace bonescan

@@ -44,6 +44,10 @@ bool operator==(const FlowTableRow& a, const FlowTableRow& b) {
                                          b.eswitch);
 }
 
+bool operator==(const FlowCounter& a, const FlowCounter& b) {
+  return std::tie(a.peer, a.bytes, a.age) == std::tie(b.peer, b.bytes, b.age);
+}
+
 namespace conformance {
 namespace {
 
@@ -124,6 +128,11 @@ void expect_equal(const FlowTableDump& a, const FlowTableDump& b) {
   EXPECT_EQ(a.rows, b.rows);
 }
 
+void expect_equal(const FlowCounterDump& a, const FlowCounterDump& b) {
+  EXPECT_EQ(a.rnic, b.rnic);
+  EXPECT_EQ(a.flows, b.flows);
+}
+
 template <class Answer>
 void expect_equal(const std::vector<Asked<Answer>>& a, const std::vector<Asked<Answer>>& b) {
   ASSERT_EQ(a.size(), b.size());
@@ -170,6 +179,7 @@ TEST(Replay, GivesBackEverythingThatWasRecorded) {
     expect_equal(recorded.traces, replayed.traces);
     expect_equal(recorded.walks, replayed.walks);
     expect_equal(recorded.dumps, replayed.dumps);
+    expect_equal(recorded.counters, replayed.counters);
     EXPECT_EQ(recorded.alive, replayed.alive);
   }
 }

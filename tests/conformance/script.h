@@ -45,7 +45,7 @@ struct Asked {
   Asked(const FlowKey& about, EndpointId endpoint) : flow(about), at(endpoint) {}
 
   FlowKey flow;
-  EndpointId at;  ///< of a dump
+  EndpointId at;  ///< of a dump or of counters
   int pending = 0;
   Expected<Answer> answer = Answer{};
   bool open = true;
@@ -75,6 +75,7 @@ struct Transcript {
   std::vector<Asked<TracedPath>> traces;
   std::vector<Asked<OverlayWalk>> walks;
   std::vector<Asked<FlowTableDump>> dumps;
+  std::vector<Asked<FlowCounterDump>> counters;
   std::vector<std::tuple<Time, EndpointId, AgentState>> alive;
   Time end;
 };
@@ -190,6 +191,7 @@ class ScriptPlayer {
     transcript_.walks.emplace_back(flow.reversed(), EndpointId());
     transcript_.dumps.emplace_back(flow, flow.source);
     transcript_.dumps.emplace_back(flow, flow.target);
+    transcript_.counters.emplace_back(flow, flow.source);
     transcript_.alive.emplace_back(now, flow.target, telemetry_.membership.alive(flow.target, now));
   }
 
@@ -201,6 +203,9 @@ class ScriptPlayer {
     ask_open(transcript_.dumps, [&](const auto& question) {
       const FlowKey flows[] = {question.flow, question.flow.reversed()};
       return telemetry_.tables.dump(question.at, flows, now);
+    });
+    ask_open(transcript_.counters, [&](const auto& question) {
+      return telemetry_.tables.flow_counters(question.at, now);
     });
   }
 

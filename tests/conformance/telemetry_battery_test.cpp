@@ -267,6 +267,7 @@ TEST_P(TelemetryBattery, PendingQuestionsAreAnsweredOrUnavailableInTheEnd) {
   expect_settled(transcript.traces);
   expect_settled(transcript.walks);
   expect_settled(transcript.dumps);
+  expect_settled(transcript.counters);
 }
 
 TEST_P(TelemetryBattery, TracedPathsAreLinks) {
@@ -329,6 +330,27 @@ TEST_P(TelemetryBattery, DumpsSayWhatIsExpectedOfTheFlowsAskedFor) {
   }
 }
 
+TEST_P(TelemetryBattery, CountersNameOtherEndpointsOnceAndInOrder) {
+  const Transcript transcript = play_script();
+  const Telemetry telemetry = backend().telemetry();
+  for (const Asked<FlowCounterDump>& question : transcript.counters) {
+    if (!question.answer) {
+      continue;
+    }
+    ASSERT_LT(question.answer->rnic.index(), telemetry.components.size());
+    EXPECT_EQ(telemetry.components[question.answer->rnic].type, ComponentType::kRnic);
+    EXPECT_FALSE(question.answer->flows.empty()) << "it has just probed somebody";
+    EndpointId last;
+    for (const FlowCounter& flow : question.answer->flows) {
+      EXPECT_TRUE(telemetry.endpoints.contains(flow.peer));
+      EXPECT_NE(flow.peer, question.at);
+      EXPECT_GE(flow.age, Duration(0));
+      EXPECT_TRUE(!last.valid() || last < flow.peer);
+      last = flow.peer;
+    }
+  }
+}
+
 TEST_P(TelemetryBattery, UnknownFlowsGiveAnErrorNotACrash) {
   const Transcript transcript = play_script();
   Telemetry telemetry = backend().telemetry();
@@ -342,6 +364,7 @@ TEST_P(TelemetryBattery, UnknownFlowsGiveAnErrorNotACrash) {
       EXPECT_FALSE(telemetry.tables.dump(unknown, std::span(&flow, 1), transcript.end));
       EXPECT_FALSE(telemetry.tables.dump(EndpointId(0), std::span(&flow, 1), transcript.end));
     }
+    EXPECT_FALSE(telemetry.tables.flow_counters(unknown, transcript.end));
     EXPECT_EQ(telemetry.membership.alive(unknown, transcript.end), AgentState::kUnknown);
   }
 }

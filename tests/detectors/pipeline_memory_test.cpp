@@ -85,6 +85,10 @@ class ChurnWorld final : public Probes,
     return fail(ErrorCode::kUnavailable, "no tables");
   }
 
+  Expected<FlowCounterDump> flow_counters(EndpointId /*at*/, Time /*now*/) override {
+    return fail(ErrorCode::kUnavailable, "no tables");
+  }
+
   AgentState alive(EndpointId /*endpoint*/, Time /*now*/) override { return AgentState::kAlive; }
 
  private:

@@ -41,6 +41,17 @@ std::vector<std::byte> dump_blob() {
   return copy(bytes.bytes());
 }
 
+FlowCounterDump sample_counters() {
+  fakes::FakeTelemetry world(fakes::fake_endpoints(3, 1));
+  return world.healthy_counters(EndpointId(0), fakes::at_s(7));
+}
+
+std::vector<std::byte> counters_blob() {
+  ByteWriter bytes;
+  encode_answer(Expected<FlowCounterDump>(sample_counters()), bytes);
+  return copy(bytes.bytes());
+}
+
 TEST(Codec, WritesLittleEndian) {
   ByteWriter writer;
   writer.put(std::uint32_t{0x01020304});
@@ -162,6 +173,12 @@ std::vector<FuzzCase> fuzz_cases() {
        dump_blob(),
        [](std::span<const std::byte> blob) {
          Expected<FlowTableDump> answer = FlowTableDump{};
+         return decode_answer(blob, 100, answer).has_value();
+       }},
+      {"counters",
+       counters_blob(),
+       [](std::span<const std::byte> blob) {
+         Expected<FlowCounterDump> answer = FlowCounterDump{};
          return decode_answer(blob, 100, answer).has_value();
        }},
   };

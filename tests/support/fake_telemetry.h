@@ -111,6 +111,8 @@ class FakeTelemetry final : private Probes,
   using DumpScript =
       std::function<Expected<FlowTableDump>(EndpointId, std::span<const FlowKey>, Time)>;
 
+  using CounterScript = std::function<Expected<FlowCounterDump>(EndpointId, Time)>;
+
   explicit FakeTelemetry(EndpointDirectory directory) : endpoints_(std::move(directory)) {
     for (const Endpoint& endpoint : endpoints_) {
       name_parts(endpoint);
@@ -193,6 +195,21 @@ class FakeTelemetry final : private Probes,
     return dump;
   }
 
+  /// One flow to each endpoint of the same task and rail on another host, a megabyte a second.
+  FlowCounterDump healthy_counters(EndpointId at, Time now) {
+    FlowCounterDump dump{.rnic = rnic(at), .flows = {}};
+    const Endpoint& own = endpoints_[at];
+    for (std::uint32_t i = 0; i < endpoints_.size(); ++i) {
+      const Endpoint& other = endpoints_[EndpointId(i)];
+      if (other.task == own.task && other.rail == own.rail && other.host != own.host) {
+        const Duration age = now - kStartOfRun;
+        dump.flows.push_back(
+            {EndpointId(i), static_cast<std::uint64_t>(seconds(age) * 1'000'000.0), age});
+      }
+    }
+    return dump;
+  }
+
   /// The walk of a flow whose rule is missing at the source's bridge.
   OverlayWalk broken_walk(const FlowKey& flow) {
     return {
@@ -238,12 +255,14 @@ class FakeTelemetry final : private Probes,
   Script<TracedPath> trace_script;
   Script<OverlayWalk> walk_script;
   DumpScript dump_script;
+  CounterScript counter_script;
 
   // What was asked.
   std::vector<ProbeRequest> requests;
   std::vector<FlowKey> traced;
   std::vector<FlowKey> walked;
   std::vector<std::pair<EndpointId, std::vector<FlowKey>>> dumped;
+  std::vector<EndpointId> counted;
   std::vector<EndpointId> asked_alive;
 
  private:
@@ -396,6 +415,17 @@ class FakeTelemetry final : private Probes,
       return fail(ErrorCode::kPending, "dumping");
     }
     return dump_script ? dump_script(at, flows, now) : healthy_dump(at, flows);
+  }
+
+  Expected<FlowCounterDump> flow_counters(EndpointId at, Time now) override {
+    counted.push_back(at);
+    if (!endpoints_.contains(at)) {
+      return tl::unexpected(unknown_flow());
+    }
+    if (pends(fmt::format("counters {}", at.index()))) {
+      return fail(ErrorCode::kPending, "counting");
+    }
+    return counter_script ? counter_script(at, now) : healthy_counters(at, now);
   }
 
   void collect(Time now, std::vector<ThroughputSample>& out) override {

@@ -39,6 +39,10 @@ class NoTables final : public FlowTableSource {
     return fail(ErrorCode::kUnavailable, reason_);
   }
 
+  Expected<FlowCounterDump> flow_counters(EndpointId, Time) override {
+    return fail(ErrorCode::kUnavailable, reason_);
+  }
+
  private:
   std::string reason_;
 };

@@ -75,6 +75,11 @@ class NoTables final : public bonescan::FlowTableSource {
                                                    bonescan::Time) override {
     return unavailable();
   }
+
+  bonescan::Expected<bonescan::FlowCounterDump> flow_counters(bonescan::EndpointId,
+                                                              bonescan::Time) override {
+    return unavailable();
+  }
 };
 
 class NoThroughput final : public bonescan::Throughput {
