@@ -243,6 +243,10 @@ TrafficRecord study_record(const StudyWorld& world, const StudyCase& run, std::u
   return record;
 }
 
+void compare_with_truth(const StudyWorld& world, const PingLists& lists, StudyOutcome& outcome) {
+  compare(lists, true_edges(world), outcome);
+}
+
 StudyOutcome run_study_case(const StudyCase& run,
                             std::uint64_t seed,
                             const SkeletonInference& inference,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "model/workload/job.h"
+#include "skeleton/rail_pairs.h"
 #include "skeleton/skeleton_inference.h"
 #include "skeleton/task_skeleton.h"
 #include "skeleton/traffic_record.h"
@@ -78,6 +79,9 @@ struct StudyWorld {
 };
 
 TrafficRecord study_record(const StudyWorld& world, const StudyCase& run, std::uint64_t seed);
+
+/// Counts what lists cover of what the job does.
+void compare_with_truth(const StudyWorld& world, const PingLists& lists, StudyOutcome& outcome);
 
 StudyOutcome run_study_case(const StudyCase& run,
                             std::uint64_t seed,

@@ -91,6 +91,90 @@ StudySummary sum_up(const std::vector<StudyOutcome>& outcomes, const StudyCase& 
   return sum;
 }
 
+/// Kinds under throughput and flow tables.
+std::vector<EvidenceResult> compare_evidence(const std::vector<StudyKind>& kinds,
+                                             StudySize size,
+                                             StudySeeds parity,
+                                             std::uint32_t threads) {
+  const std::size_t seeds = size == StudySize::kQuick ? 2 : 20;
+  const SkeletonInference inference{InferenceOptions{}};
+  std::vector<StudyOutcome> outcomes(kinds.size() * seeds);
+  std::vector<EvidenceOutcome> tables(outcomes.size());
+  for_each_index(outcomes.size(), threads, [&](std::size_t i) {
+    const std::uint64_t seed = seed_of(parity, i % seeds);
+    const StudyCase run = draw_case(kinds[i / seeds], seed);
+    outcomes[i] = run_study_case(run, seed, inference, kConfidence);
+    tables[i] = run_flow_tables(run, seed);
+  });
+  std::vector<EvidenceResult> results;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    const auto first = static_cast<std::ptrdiff_t>(k * seeds);
+    const auto last = first + static_cast<std::ptrdiff_t>(seeds);
+    EvidenceResult result;
+    result.kind = kinds[k].name;
+    result.runs = static_cast<std::uint32_t>(seeds);
+    result.throughput =
+        sum_up(std::vector(outcomes.begin() + first, outcomes.begin() + last), kinds[k].base);
+    for (auto read = tables.begin() + first; read != tables.begin() + last; ++read) {
+      const auto n = static_cast<double>(seeds);
+      result.flow_missed += read->missed;
+      result.flow_recall_least = std::min(result.flow_recall_least, read->recall);
+      result.flow_list_mean += read->longest_list / n;
+      result.flow_dumps_mean += read->dumps_per_rnic / n;
+      result.flow_known_s_mean += read->known_after_s / n;
+      result.flow_peers += read->scope == SkeletonScope::kPeers ? 1 : 0;
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+void measure_drift(StudySize size,
+                   StudySeeds parity,
+                   std::uint32_t threads,
+                   StudyResults& results) {
+  const bool quick = size == StudySize::kQuick;
+  std::vector<std::uint64_t> seeds;
+  for (std::size_t i = 0; i < (quick ? 2U : 20U); ++i) {
+    seeds.push_back(seed_of(parity, i));
+  }
+  for (const DriftChange change : {DriftChange::kIdle,
+                                   DriftChange::kStraggler,
+                                   DriftChange::kStopped,
+                                   DriftChange::kMoreStages,
+                                   DriftChange::kNoStages}) {
+    for (const double snr : {10.0, 20.0}) {
+      for (const double step : {2.0, 4.0, 8.0, 16.0, 30.0}) {
+        if (!quick || (step == 8.0 && snr == 10.0)) {
+          results.delays.push_back({.change = change, .step_s = step, .snr_db = snr});
+        }
+      }
+    }
+  }
+  for (const StudyNoise noise : {StudyNoise::kWhite,
+                                 StudyNoise::kBlocks,
+                                 StudyNoise::kStudentT,
+                                 StudyNoise::kSpikes,
+                                 StudyNoise::kRegimes,
+                                 StudyNoise::kCotenants}) {
+    for (const double snr : {0.0, 10.0}) {
+      if (!quick) {
+        results.alarms.push_back({.noise = noise, .snr_db = snr});
+      }
+    }
+  }
+  const std::vector<std::uint64_t> few(seeds.begin(), seeds.begin() + (quick ? 2 : 8));
+  for_each_index(results.delays.size() + results.alarms.size(), threads, [&](std::size_t i) {
+    if (i < results.delays.size()) {
+      DriftDelay& own = results.delays[i];
+      own = measure_delay(own.change, own.step_s, own.snr_db, seeds);
+    } else {
+      DriftAlarms& own = results.alarms[i - results.delays.size()];
+      own = measure_alarms(own.noise, own.snr_db, few);
+    }
+  });
+}
+
 struct Task {
   std::size_t owner = 0;  ///< point, or kind after the points
   std::uint64_t seed = 0;
@@ -181,6 +265,8 @@ StudyResults run_study(StudySize size, StudySeeds parity, std::uint32_t threads)
     }
     results.kinds.push_back(std::move(result));
   }
+  measure_drift(size, parity, threads, results);
+  results.evidence = compare_evidence(kinds, size, parity, threads);
   for (std::uint32_t i = 0; i < kRealisticJobs; ++i) {
     results.realistic.push_back(draw_realistic_job(seed_of(parity, i)));
   }

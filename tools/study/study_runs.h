@@ -1,6 +1,8 @@
 // Runs the cases of a plan on some threads and sums them up; the same answer whatever their number.
 #pragma once
 
+#include "tools/study/study_drift.h"
+#include "tools/study/study_evidence.h"
 #include "tools/study/study_plan.h"
 
 #include <array>
@@ -61,9 +63,25 @@ struct KindResult {
   std::vector<StudyMiss> misses;
 };
 
+/// One kind of job under each source of evidence, with one draw a seed.
+struct EvidenceResult {
+  std::string kind;
+  std::uint32_t runs = 0;
+  StudySummary throughput;
+  std::uint64_t flow_missed = 0;  ///< directed pairs, of all runs
+  double flow_recall_least = 1.0;
+  double flow_list_mean = 0.0;
+  double flow_dumps_mean = 0.0;  ///< of an RNIC
+  double flow_known_s_mean = 0.0;
+  std::uint32_t flow_peers = 0;  ///< runs whose scope is peers
+};
+
 struct StudyResults {
   std::vector<PointResult> points;
   std::vector<KindResult> kinds;
+  std::vector<EvidenceResult> evidence;
+  std::vector<DriftDelay> delays;
+  std::vector<DriftAlarms> alarms;
   std::vector<RealisticJob> realistic;
 
   /// Does everything that is wanted hold?
