@@ -197,12 +197,12 @@ void LoadTimeline::cover(const World& world, Time from, Time to) {
   bursts_.resize(world.jobs().size());
   for (std::size_t j = 0; j < bursts_.size(); ++j) {
     const Job& job = world.jobs()[j];
-    bursts_[j].resize(job.options().pp);
-    for (std::uint32_t stage = 0; stage < job.options().pp; ++stage) {
+    bursts_[j].resize(job.stage_count());
+    for (std::uint32_t stage = 0; stage < job.stage_count(); ++stage) {
       std::vector<TimeSpan>& found = bursts_[j][stage];
       found.clear();
       const Time until = std::min(to, job.running_until());
-      if (job.running_since() >= until || job.options().dp < 2) {
+      if (job.running_since() >= until) {
         continue;
       }
       Time at = std::max(from, job.running_since());

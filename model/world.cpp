@@ -4,6 +4,7 @@
 #include "sim/base/rng_stream.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace bonescan {
 namespace {
@@ -71,29 +72,80 @@ World::World(const WorldOptions& options, Engine& engine)
   }
 }
 
-void World::place_jobs() {
-  std::vector<HostId> free_hosts;
-  for (std::uint32_t h = 0; h < fabric_.host_count(); ++h) {
-    if (!fabric_.is_spare(HostId(h))) {
-      free_hosts.emplace_back(h);
+Job World::placed(const JobOptions& options,
+                  JobId id,
+                  std::vector<std::uint32_t>& used_rails) const {
+  const auto host_of = [&](std::string_view name) {
+    const auto named = std::find_if(
+        jobs_.begin(), jobs_.end(), [&](const Job& job) { return job.options().name == name; });
+    BONESCAN_CHECK(named != jobs_.end());
+    return named->hosts();
+  };
+  std::vector<HostId> hosts;
+  if (!options.beside.empty()) {
+    hosts = host_of(options.beside);
+  }
+  for (std::uint32_t h = 0; options.beside.empty() && h < fabric_.host_count(); ++h) {
+    if (!fabric_.is_spare(HostId(h)) && used_rails[h] == 0) {
+      hosts.emplace_back(h);
     }
   }
+  const std::uint32_t first_rail = hosts.empty() ? 0 : used_rails[hosts.front().index()];
+  Job job(options, fabric_, std::move(hosts), id, options_.seed, first_rail);
+  for (const HostId host : job.hosts()) {
+    used_rails[host.index()] = first_rail + job.options().container_rnics;
+  }
+  return job;
+}
+
+void World::place_jobs() {
+  std::vector<std::uint32_t> used_rails(fabric_.host_count());
   for (std::uint32_t j = 0; j < options_.jobs.size(); ++j) {
     const JobId id(j);
-    Job job(options_.jobs[j], fabric_, free_hosts, id, options_.seed);
+    Job job = placed(options_.jobs[j], id, used_rails);
     Time last_ready = kStartOfRun;
+    const std::uint32_t width = job.options().container_rnics;
     for (std::uint32_t p = 0; p < job.hosts().size(); ++p) {
       const HostId host = job.hosts()[p];
-      std::erase(free_hosts, host);
       const Time ready = draw_ready_time(job.options(), options_.late_starts, id, p, options_.seed);
       last_ready = std::max(last_ready, ready);
-      containers_.push_back({host, id, ContainerState::kScheduled, ready});
+      containers_.push_back({.host = host,
+                             .job = id,
+                             .state = ContainerState::kScheduled,
+                             .ready_at = ready,
+                             .first_rail = used_rails[host.index()] - width,
+                             .width = width});
       engine_->schedule(kStartOfRun + job.options().start,
                         EventPriority::kState,
                         action<&World::container_step>(*this, containers_.size() - 1));
     }
     job.set_running_since(last_ready);
     jobs_.add(std::move(job));
+    schedule_changes(id);
+  }
+}
+
+void World::schedule_changes(JobId id) {
+  const std::vector<ShapeChange>& changes = options_.jobs[id.index()].changes;
+  for (std::uint32_t i = 0; i < changes.size(); ++i) {
+    engine_->schedule(
+        kStartOfRun + changes[i].at,
+        EventPriority::kState,
+        action<&World::reshape_job>(*this, std::uint64_t{id.index()} << 32 | (i + 1)));
+  }
+}
+
+void World::reshape_job(std::uint64_t change) {
+  const JobId id(static_cast<std::uint32_t>(change >> 32));
+  const std::vector<RnicId> rnics = jobs_[id.index()].rnics();
+  for (const RnicId rnic : rnics) {
+    settle_flows(rnic);
+  }
+  jobs_.enter_layout(id, change & 0xFFFF'FFFF);
+  for (const RnicId rnic : rnics) {
+    for (const QuadId quad : flows_.of(rnic)) {
+      flows_.retrace(quad, jobs_, engine_->now());
+    }
   }
 }
 
@@ -101,10 +153,11 @@ void World::container_step(std::uint64_t index) {
   Container& container = containers_[index];
   const Time now = engine_->now();
   container.state = after(container.state);
-  container_events_.push_back({now, container.host, container.state});
+  container_events_.push_back(
+      {now, container.host, container.state, container.first_rail, container.width});
   if (container.state == ContainerState::kReady) {
-    for (std::uint32_t rail = 0; rail < fabric_.options().rails; ++rail) {
-      leases_.set_ready(fabric_.rnic(container.host, rail), true);
+    for (std::uint32_t i = 0; i < container.width; ++i) {
+      leases_.set_ready(fabric_.rnic(container.host, container.first_rail + i), true);
     }
     return;
   }
@@ -275,11 +328,13 @@ void World::settle_quad(FlowQuad& quad, Time now) const {
     const Job& job = jobs_[quad.job.index()];
     const Time until = std::min(now, job.running_until());
     Time from = std::max(quad.job_until, job.running_since());
-    if (quad.traffic == TrafficKind::kPipeline && from < until) {
+    const bool bursts = in_bursts(quad.traffic) || job.options().workload == Workload::kDebug;
+    if (!bursts && !job.falls_silent() && from < until) {
       apply_job_traffic(quad, both, {from, until});
     } else {
       while (from < until) {
-        const TimeSpan burst = job.burst_ending_after(quad.stage, from);
+        const TimeSpan burst =
+            bursts ? job.burst_ending_after(quad.stage, from) : job.busy_ending_after(from);
         if (burst.from >= until) {
           break;
         }

@@ -52,6 +52,8 @@ struct ContainerEvent {
   Time at;
   HostId host;
   ContainerState state = ContainerState::kReady;
+  std::uint32_t first_rail = 0;  ///< of the container
+  std::uint32_t width = 0;
 };
 
 /// An RNIC as a task of the cloud has it.
@@ -212,6 +214,9 @@ class World final : private CloudObserver {
 
  private:
   void place_jobs();
+  Job placed(const JobOptions& options, JobId id, std::vector<std::uint32_t>& used_rails) const;
+  void schedule_changes(JobId id);
+  void reshape_job(std::uint64_t change);
   void start_cloud();
   void bind_job_leases();
   void bind(RnicId rnic, RnicLease lease);

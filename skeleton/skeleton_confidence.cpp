@@ -13,6 +13,8 @@ namespace {
 constexpr double kTemper = 0.5;
 /// Lags differ by that much for reasons other than noise, samples. @ours
 constexpr double kLagFloor = 0.06;
+/// Nats for every reach that fewer stages are worse. @ours
+constexpr double kCountNats = 4.0;
 /// Doubt that is never dispelled: models are wrong in ways that margins do not show. @ours
 constexpr double kDoubt = 0.002;
 /// Bounds of what a job with regular bursts looks like. @ours
@@ -88,7 +90,7 @@ StageCertainty stage_certainty(const StageGroups& groups,
                                const StageOrder& order) {
   StageCertainty certainty;
   certainty.labels = std::exp(-expected_exchanges(groups, count.groups));
-  certainty.count = 1.0 - std::exp(-2.0 * std::max(count.step_up - 1.0, 0.0));
+  certainty.count = 1.0 - std::exp(-kCountNats * std::max(count.step_up - 1.0, 0.0));
   const double sd = std::hypot(order.lag_sd, kLagFloor);
   const double wrong = static_cast<double>(count.groups - 1) * upper_tail(order.smallest_gap / sd);
   certainty.order = order.ambiguous ? 0.0 : std::exp(-wrong) * (1.0 - kDoubt);

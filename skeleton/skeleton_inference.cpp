@@ -71,6 +71,9 @@ struct Reading {
   StageOrder order{};
   BurstEvidence evidence{};
   std::vector<std::uint32_t> stages{};  ///< by member
+  /// By member, if the numbers of containers fit the stages.
+  std::optional<std::vector<std::uint32_t>> replicas{};
+  bool finer_fits = false;  ///< they fit more stages as well: some lie closer than can be counted
 };
 
 std::string trouble_with(const BurstEvidence& evidence, double period_s) {
@@ -153,11 +156,47 @@ class SkeletonInference::Impl {
                         .regularity = rhythm.regularity,
                         .period = rhythm.period,
                         .quiet_volume = quiet_volume(record, reading.units, labels, k)};
+    reading.stages = stages_of(record, reading.units, labels, reading.order);
+    if (!reading.order.ambiguous) {
+      reading.replicas = replicas_by_container(record, reading.stages, k);
+    }
+    if (reading.replicas) {
+      reading.finer_fits = fits_finer(record, features, reading, rhythm.period);
+    }
+  }
+
+  static std::vector<std::uint32_t> stages_of(const TrafficRecord& record,
+                                              const TrafficUnits& units,
+                                              const std::vector<std::uint32_t>& labels,
+                                              const StageOrder& order) {
     std::vector<std::uint32_t> stages;
     for (const std::uint32_t label : labels) {
-      stages.push_back(reading.order.rank[label]);
+      stages.push_back(order.rank[label]);
     }
-    reading.stages = by_member(record, reading.units, stages);
+    return by_member(record, units, stages);
+  }
+
+  /// Whether twice or three times as many stages would fit the numbers of containers too, which
+  /// they do not by chance.
+  static bool fits_finer(const TrafficRecord& record,
+                         const BurstFeatures& features,
+                         const Reading& reading,
+                         double period) {
+    const std::size_t k = reading.count.groups;
+    for (const std::size_t finer : {2 * k, 3 * k}) {
+      if (reading.units.members.size() % finer != 0 || reading.units.members.size() < 2 * finer) {
+        continue;
+      }
+      const StageGroups groups = final_groups(features, finer, StageCountOptions{});
+      const auto& labels = groups.grouping.labels;
+      const StageOrder order =
+          order_stages(stage_means(reading.units.series, labels, finer), period, 0.0);
+      const auto stages = stages_of(record, reading.units, labels, order);
+      if (replicas_by_container(record, stages, finer)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   static TaskSkeleton judge(const TrafficRecord& record, Reading& reading, double confidence) {
@@ -178,8 +217,8 @@ class SkeletonInference::Impl {
       return skeleton;
     }
     StageCertainty certainty = stage_certainty(reading.groups, reading.count, reading.order);
-    const auto replicas = replicas_by_container(record, reading.stages, k);
-    if (replicas && !reading.order.ambiguous) {
+    const bool peers = reading.replicas && !reading.finer_fits;
+    if (reading.replicas) {
       // Numbers that fit by chance would be a miracle: what is left is a wrong number of stages.
       certainty.labels = 1.0 - 0.01 * (1.0 - certainty.labels);
       certainty.order = 1.0 - 0.01 * (1.0 - certainty.order);
@@ -189,11 +228,13 @@ class SkeletonInference::Impl {
       skeleton.why = doubt(certainty, reading.order, k);
       return skeleton;
     }
-    skeleton.scope = replicas ? SkeletonScope::kPeers : SkeletonScope::kAdjacentGroups;
+    skeleton.scope = peers ? SkeletonScope::kPeers : SkeletonScope::kAdjacentGroups;
     skeleton.confidence = stages;
     skeleton.stage_count = static_cast<std::uint32_t>(k);
     skeleton.stages = std::move(reading.stages);
-    skeleton.replicas = replicas.value_or(std::vector<std::uint32_t>{});
+    if (peers) {
+      skeleton.replicas = *reading.replicas;
+    }
     for (const double lag : reading.order.lags) {
       skeleton.lags_s.push_back(lag * seconds(record.period));
     }
@@ -201,13 +242,16 @@ class SkeletonInference::Impl {
                                k,
                                record.members.size() / k,
                                reading.order.smallest_gap * seconds(record.period),
-                               hint_note(record, replicas.has_value()));
+                               hint_note(record, reading.replicas.has_value(), peers));
     return skeleton;
   }
 
-  static std::string_view hint_note(const TrafficRecord& record, bool fits) {
+  static std::string_view hint_note(const TrafficRecord& record, bool fits, bool peers) {
     if (record.containers.empty()) {
       return "; containers are not numbered, so the peer in the next stage is not known";
+    }
+    if (fits && !peers) {
+      return "; the numbers of containers fit more stages as well, so peers are not sure";
     }
     return fits ? "; the numbers of containers fit them"
                 : "; the numbers of containers do not fit them and are ignored";

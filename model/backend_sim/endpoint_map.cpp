@@ -16,7 +16,11 @@ EndpointMap::EndpointMap(const World& world) : endpoints_(world.fabric().rnic_co
     const RnicId rnic(r);
     const JobPlace& place = world.jobs().place(rnic);
     if (place.job.valid() && !world.in_cloud(rnic)) {
-      append(world, rnic, fabric.rnic_name(rnic), world.jobs()[place.job.index()].options().name);
+      const Job& job = world.jobs()[place.job.index()];
+      append(world, rnic, fabric.rnic_name(rnic), job.options().name);
+      if (job.options().rank_order == RankOrder::kKnown) {
+        directory_[endpoints_[rnic]].container = job.container(rnic);
+      }
       directory_[endpoints_[rnic]].overlay_ip = overlay_address(fabric, rnic);
     }
   }

@@ -1,15 +1,7 @@
 #include "model/backend_sim/sim_backend.h"
 
-#include "model/backend_sim/skewed_throughput.h"
-#include "sim/base/distributions.h"
-#include "sim/base/rng_stream.h"
-
 namespace bonescan {
 namespace {
-
-constexpr Duration kSamplePeriod = std::chrono::seconds(1);
-/// Log-normal sigma of one sample around the true volume. @source ours
-constexpr double kSampleNoiseSigma = 0.02;
 
 /// Events of interest to peers; the stages before readiness are the platform's own business.
 bool announced(ContainerState state, MembershipKind& kind) {
@@ -54,16 +46,6 @@ bool announced(CloudEventKind event, MembershipKind& kind) {
   return false;
 }
 
-std::unique_ptr<Throughput> make_throughput(World& world,
-                                            const EndpointMap& endpoints,
-                                            WorldClock& clock,
-                                            const TelemetryChannelOptions& options) {
-  if (options.aligned()) {
-    return std::make_unique<SimThroughput>(world, endpoints, clock);
-  }
-  return std::make_unique<SkewedThroughput>(world, endpoints, clock, options);
-}
-
 }  // namespace
 
 void SimMembership::announce(const ContainerEvent& event,
@@ -72,8 +54,9 @@ void SimMembership::announce(const ContainerEvent& event,
   if (!announced(event.state, kind)) {
     return;
   }
-  for (std::uint32_t rail = 0; rail < world_->fabric().options().rails; ++rail) {
-    if (const auto endpoint = endpoints_->endpoint(world_->fabric().rnic(event.host, rail))) {
+  for (std::uint32_t i = 0; i < event.width; ++i) {
+    const RnicId rnic = world_->fabric().rnic(event.host, event.first_rail + i);
+    if (const auto endpoint = endpoints_->endpoint(rnic)) {
       events.push_back({event.at, *endpoint, kind});
     }
   }
@@ -120,38 +103,6 @@ AgentState SimMembership::alive(EndpointId endpoint, Time now) {
   return world_->agent_running(rnic) ? AgentState::kAlive : AgentState::kDead;
 }
 
-SimThroughput::SimThroughput(World& world, const EndpointMap& endpoints, WorldClock& clock)
-    : world_(&world), endpoints_(&endpoints), clock_(&clock) {}
-
-void SimThroughput::collect(Time now, std::vector<ThroughputSample>& samples) {
-  clock_->advance(now);
-  for (; sampled_until_ + kSamplePeriod <= now; sampled_until_ += kSamplePeriod) {
-    const Time at = sampled_until_ + kSamplePeriod;
-    stage_bytes_.resize(world_->jobs().size());
-    for (std::size_t j = 0; j < stage_bytes_.size(); ++j) {
-      const Job& job = world_->jobs()[j];
-      stage_bytes_[j].clear();
-      for (std::uint32_t stage = 0; stage < job.options().pp; ++stage) {
-        stage_bytes_[j].push_back(job.bytes_sent(stage, sampled_until_, at));
-      }
-    }
-    for (const EndpointId endpoint : endpoints_->present()) {
-      if (!endpoints_->bound(*world_, endpoint)) {
-        continue;
-      }
-      const RnicId rnic = endpoints_->rnic(endpoint);
-      const LoadKey place = load_key(*world_, rnic);
-      const RngStream noise(world_->options().seed, Purpose::kThroughput, rnic.index());
-      const double u = open01(noise.block(static_cast<std::uint64_t>(nanoseconds(at)))[0]);
-      const double bytes = place.known ? stage_bytes_[place.job][place.stage] : 0.0;
-      samples.push_back(
-          {at,
-           endpoint,
-           static_cast<std::uint64_t>(bytes * lognormal_quantile(u, 0.0, kSampleNoiseSigma))});
-    }
-  }
-}
-
 SimBackend::SimBackend(World& world, const SimBackendOptions& options)
     : endpoints_(world),
       closed_form_probes_(options.packets
@@ -164,7 +115,7 @@ SimBackend::SimBackend(World& world, const SimBackendOptions& options)
       paths_(world, endpoints_, clock(), components_),
       overlay_(world, endpoints_, clock(), components_),
       tables_(world, endpoints_, clock(), components_, options.flow_counting),
-      throughput_(make_throughput(world, endpoints_, clock(), options.channel)),
+      throughput_(world, endpoints_, clock(), options.channel),
       membership_(world, endpoints_, clock()),
       reports_(world, endpoints_, options.channel, sources()) {}
 
@@ -187,7 +138,7 @@ Telemetry SimBackend::sources() {
           .paths = paths_,
           .overlay = overlay_,
           .tables = tables_,
-          .throughput = *throughput_,
+          .throughput = throughput_,
           .membership = membership_};
 }
 

@@ -10,6 +10,7 @@
 #include "model/backend_sim/report_path.h"
 #include "model/backend_sim/sim_inspectors.h"
 #include "model/backend_sim/sim_probes.h"
+#include "model/backend_sim/sim_throughput.h"
 #include "model/backend_sim/telemetry_channel_options.h"
 
 #include <memory>
@@ -36,21 +37,6 @@ class SimMembership final : public Membership {
   EndpointMap* endpoints_;
   WorldClock* clock_;
   std::size_t delivered_ = 0;  ///< container events read so far
-};
-
-/// Per-RNIC byte counters, read every second.
-class SimThroughput final : public Throughput {
- public:
-  SimThroughput(World& world, const EndpointMap& endpoints, WorldClock& clock);
-
-  void collect(Time now, std::vector<ThroughputSample>& samples) override;
-
- private:
-  World* world_;
-  const EndpointMap* endpoints_;
-  WorldClock* clock_;
-  std::vector<std::vector<double>> stage_bytes_;  ///< scratch of collect(), by job
-  Time sampled_until_;
 };
 
 struct SimBackendOptions {
@@ -87,7 +73,7 @@ class SimBackend final {
   SimPathTracer paths_;
   SimOverlayInspector overlay_;
   SimFlowTables tables_;
-  std::unique_ptr<Throughput> throughput_;
+  SimThroughput throughput_;
   SimMembership membership_;
   ReportPath reports_;  ///< last: it refers to all of them
 };

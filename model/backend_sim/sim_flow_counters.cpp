@@ -15,39 +15,20 @@ constexpr double kPacketsPerSecond = 20.0;
 /// One acknowledgement of 66 bytes for sixteen packets of 4 KiB.  @source ours
 constexpr double kAnswerShare = 1e-3;
 
-/// Does the ring of gradients go from one to the other, not back?
-bool ring_leads(const Job& job, RnicId source, RnicId target) {
-  const auto from = job.coordinate(source);
-  const auto to = job.coordinate(target);
-  return from && to && (from->data + 1) % job.options().dp == to->data;
-}
-
-/// Bytes that the job sends from one RNIC to the other.
+/// Bytes that the job sends from one RNIC to the other, acknowledgements included.
 double job_bytes(const Job& job, RnicId source, RnicId target, Time from, Time to) {
-  const auto place = job.coordinate(source);
-  if (!place) {
-    return 0.0;
-  }
-  const double all = job.bytes_sent(place->pipeline, from, to);
-  switch (job.traffic(source, target)) {
-    case TrafficKind::kNone:
-      return 0.0;
-    case TrafficKind::kPipeline:
-      // Pipelines go both ways all the time, with a thousandth of the gradients' rate.
-      return all / 1000.0;
-    case TrafficKind::kRing:
-      return ring_leads(job, source, target) ? all : all * kAnswerShare;
-  }
-  return 0.0;
+  return job.bytes_between(source, target, from, to) +
+         kAnswerShare * job.bytes_between(target, source, from, to);
 }
 
-/// Whom the RNIC sends to in the shape that the job has at `now`.
-std::vector<RnicId> targets_of(const Job& job, RnicId source, Time /*now*/) {
+/// Whom the RNIC sends to in the shape that the job has at `now`; ascending.
+std::vector<RnicId> targets_of(const Job& job, RnicId source, Time now) {
   std::vector<RnicId> targets;
-  std::copy_if(
-      job.rnics().begin(), job.rnics().end(), std::back_inserter(targets), [&](RnicId other) {
-        return job.traffic(source, other) != TrafficKind::kNone;
-      });
+  for (const JobPeer& peer : job.peers(source, now)) {
+    if (targets.empty() || targets.back() != peer.target) {
+      targets.push_back(peer.target);
+    }
+  }
   return targets;
 }
 

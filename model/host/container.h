@@ -4,8 +4,8 @@
 //
 // Containers of one task change state minutes apart.  A container binds RNICs of its host (one
 // virtual function each) and runs one agent that probes from all of them.  Containers of a
-// scenario's jobs, which are described here, bind every RNIC of their host; those of the cloud
-// (cloud.h) may bind fewer.
+// scenario's jobs, which are described here, bind every RNIC of their host unless the job says
+// otherwise; those of the cloud (cloud.h) may bind fewer.
 #pragma once
 
 #include "model/fabric/fabric.h"
@@ -31,6 +31,8 @@ struct Container {
   JobId job;
   ContainerState state = ContainerState::kScheduled;
   Time ready_at;
+  std::uint32_t first_rail = 0;  ///< of its RNICs
+  std::uint32_t width = 0;       ///< how many it binds
 };
 
 /// Delays that make some containers of a job late.

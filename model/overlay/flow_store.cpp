@@ -5,6 +5,21 @@
 #include <algorithm>
 
 namespace bonescan {
+namespace {
+
+void trace_traffic(FlowQuad& quad, const JobTable& jobs) {
+  const JobPlace& here = jobs.place(quad.ends[0]);
+  if (here.job.valid() && here.job == jobs.place(quad.ends[1]).job) {
+    const TrafficKind traffic = jobs[here.job.index()].traffic(quad.ends[0], quad.ends[1]);
+    if (traffic != TrafficKind::kNone) {
+      quad.traffic = traffic;
+      quad.job = here.job;
+      quad.stage = here.stage;
+    }
+  }
+}
+
+}  // namespace
 
 QuadId FlowStore::find_or_add(RnicId a, RnicId b, const JobTable& jobs) {
   const RnicId low = std::min(a, b);
@@ -20,15 +35,7 @@ QuadId FlowStore::find_or_add(RnicId a, RnicId b, const JobTable& jobs) {
   }
   FlowQuad quad;
   quad.ends = {low, high};
-  const JobPlace& here = jobs.place(low);
-  if (here.job.valid() && here.job == jobs.place(high).job) {
-    const TrafficKind traffic = jobs[here.job.index()].traffic(low, high);
-    if (traffic != TrafficKind::kNone) {
-      quad.traffic = traffic;
-      quad.job = here.job;
-      quad.stage = here.stage;
-    }
-  }
+  trace_traffic(quad, jobs);
   if (eswitch_ != nullptr) {
     eswitch_->admit(quad);
   }
@@ -44,6 +51,13 @@ QuadId FlowStore::find_or_add(RnicId a, RnicId b, const JobTable& jobs) {
   by_rnic_[low.index()].push_back(id);
   by_rnic_[high.index()].push_back(id);
   return id;
+}
+
+void FlowStore::retrace(QuadId id, const JobTable& jobs, Time now) {
+  FlowQuad& quad = quads_[id];
+  quad.traffic = TrafficKind::kNone;
+  trace_traffic(quad, jobs);
+  quad.job_until = now;
 }
 
 QuadId FlowStore::take_place(const FlowQuad& quad) {

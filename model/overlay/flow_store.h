@@ -29,7 +29,7 @@ struct FlowQuad {
   std::array<Megaflow, 2> encap;  ///< from this end to the other
   std::array<Megaflow, 2> decap;  ///< from the other end to this one
   TrafficKind traffic = TrafficKind::kNone;
-  std::uint32_t stage = 0;  ///< of the ring, if traffic is kRing
+  std::uint32_t stage = 0;  ///< whose bursts they are, if it goes in bursts
   JobId job;
   std::array<std::uint16_t, 2> vf_drops{};  ///< probes that the VF of an end did not let out
   Time job_until;                           ///< the job's traffic is accounted for up to here
@@ -52,6 +52,10 @@ class FlowStore final {
 
   /// The quad of two RNICs, made on first use.
   QuadId find_or_add(RnicId a, RnicId b, const JobTable& jobs);
+
+  /// Asks again what the job sends between the two ends: its shape has changed at `now`.
+  /// REQUIRES: the quad is settled.
+  void retrace(QuadId id, const JobTable& jobs, Time now);
 
   std::optional<QuadId> find(RnicId a, RnicId b) const;
 

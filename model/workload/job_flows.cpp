@@ -2,53 +2,12 @@
 
 #include "sim/base/rng_stream.h"
 
-#include <array>
 #include <optional>
 
 namespace bonescan {
-namespace {
-
-/// Who has which place.
-class Places final {
- public:
-  Places(const Job& job, const Fabric& fabric) : options_(job.options()) {
-    rnics_.resize(std::size_t{options_.tp} * options_.dp * options_.pp);
-    for (const HostId host : job.hosts()) {
-      for (std::uint32_t rail = 0; rail < fabric.options().rails; ++rail) {
-        const RnicId rnic = fabric.rnic(host, rail);
-        if (const auto place = job.coordinate(rnic)) {
-          rnics_[slot(*place)] = rnic;
-        }
-      }
-    }
-  }
-
-  RnicId at(const RankCoordinate& place) const { return rnics_[slot(place)]; }
-
- private:
-  std::size_t slot(const RankCoordinate& place) const {
-    return place.tensor +
-           std::size_t{options_.tp} * (place.data + std::size_t{options_.dp} * place.pipeline);
-  }
-
-  JobOptions options_;
-  std::vector<RnicId> rnics_;
-};
-
-}  // namespace
 
 std::vector<JobFlow> job_flows(const Job& job, const Fabric& fabric) {
-  const Places places(job, fabric);
-  const JobOptions& options = job.options();
   std::vector<JobFlow> flows;
-  const auto add = [&](RnicId source, const RankCoordinate& from, const RankCoordinate& to) {
-    const RnicId target = places.at(to);
-    if (target.valid() && fabric.host_of(target) != fabric.host_of(source)) {
-      const TrafficKind kind =
-          from.pipeline == to.pipeline ? TrafficKind::kRing : TrafficKind::kPipeline;
-      flows.push_back({source, target, kind, from.pipeline});
-    }
-  };
   for (const HostId host : job.hosts()) {
     for (std::uint32_t rail = 0; rail < fabric.options().rails; ++rail) {
       const RnicId source = fabric.rnic(host, rail);
@@ -56,14 +15,13 @@ std::vector<JobFlow> job_flows(const Job& job, const Fabric& fabric) {
       if (!place) {
         continue;
       }
-      if (options.dp > 1) {
-        add(source, *place, {place->tensor, (place->data + 1) % options.dp, place->pipeline});
-      }
-      if (place->pipeline + 1 < options.pp) {
-        add(source, *place, {place->tensor, place->data, place->pipeline + 1});
-      }
-      if (place->pipeline > 0) {
-        add(source, *place, {place->tensor, place->data, place->pipeline - 1});
+      for (const JobLink& link : job.links(source)) {
+        flows.push_back({.source = source,
+                         .target = link.target,
+                         .kind = link.kind,
+                         .stage = place->pipeline,
+                         .share = link.share,
+                         .bytes_per_second = link.bytes_per_second});
       }
     }
   }

@@ -26,11 +26,23 @@ JobId JobTable::add(Job job) {
   free_.pop_back();
   for (const RnicId rnic : job.rnics()) {
     BONESCAN_CHECK(!places_[rnic].job.valid());
-    places_[rnic] = {id, job.coordinate(rnic)->pipeline};
   }
   jobs_[id.index()] = std::move(job);
-  ++revision_;
+  place(id);
   return id;
+}
+
+void JobTable::place(JobId id) {
+  const Job& job = jobs_[id.index()];
+  for (const RnicId rnic : job.rnics()) {
+    places_[rnic] = {id, job.coordinate(rnic)->pipeline, job.traffic_class(rnic)};
+  }
+  ++revision_;
+}
+
+void JobTable::enter_layout(JobId id, std::size_t index) {
+  jobs_[id.index()].enter_layout(index);
+  place(id);
 }
 
 void JobTable::remove(JobId id) {

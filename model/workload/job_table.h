@@ -17,6 +17,7 @@ namespace bonescan {
 struct JobPlace {
   JobId job;
   std::uint32_t stage = 0;  ///< of the pipeline
+  std::uint32_t traffic_class = 0;
 };
 
 class JobTable final {
@@ -34,15 +35,20 @@ class JobTable final {
 
   const JobPlace& place(RnicId rnic) const { return places_[rnic]; }
 
-  /// Changes whenever a job comes or goes.
+  /// Changes whenever a job comes, goes or changes its shape.
   std::uint64_t revision() const { return revision_; }
 
   JobId add(Job job);
+
+  /// The job has layout `index` from now on: its RNICs stand elsewhere.
+  void enter_layout(JobId id, std::size_t index);
 
   /// Its id may be given to another job from now on.
   void remove(JobId id);
 
  private:
+  void place(JobId id);
+
   const Fabric* fabric_;
   std::vector<Job> jobs_;
   std::vector<JobId> free_;

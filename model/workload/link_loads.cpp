@@ -18,6 +18,20 @@ double bytes_per_ns(BitsPerSecond rate) {
   return static_cast<double>(rate.count()) / (kBitsPerByte * 1e9);
 }
 
+/// The options know rates of rings and pipelines; what else there is goes at the job's own.
+double offered_bytes_per_ns(const LoadOptions& options, const JobFlow& flow) {
+  switch (flow.kind) {
+    case TrafficKind::kRing:
+    case TrafficKind::kTree:
+    case TrafficKind::kMesh:
+      return flow.share * bytes_per_ns(options.ring_rate);
+    case TrafficKind::kPipeline:
+      return flow.share * bytes_per_ns(options.pipeline_rate);
+    default:
+      return flow.bytes_per_second / 1e9;
+  }
+}
+
 /// A number that grows with the way: loads come from links with a smaller one.
 int stage_of(const Fabric& fabric, LinkId link) {
   const int tier = static_cast<int>(fabric.tier_of(Fabric::cable_of(link)));
@@ -110,19 +124,19 @@ void LinkLoads::add_jobs(const World& world) {
     const Job& job = world.jobs()[j];
     const auto first = static_cast<GroupIndex>(groups_.size());
     add_group({.kind = Group::Kind::kJob, .job = j});
-    for (std::uint32_t stage = 0; stage < job.options().pp; ++stage) {
+    for (std::uint32_t stage = 0; stage < job.stage_count(); ++stage) {
       add_group({.kind = Group::Kind::kBurst, .job = j, .stage = stage});
     }
     for (const JobFlow& flow : job_flows(job, world.fabric())) {
-      const bool ring = flow.kind == TrafficKind::kRing;
+      const bool bursts = in_bursts(flow.kind);
       add_flow(
           world,
           {.source = flow.source,
            .target = flow.target,
            .port = job_flow_port(world.options().seed, world.fabric(), flow.source, flow.target),
-           .bytes_per_ns = bytes_per_ns(ring ? options.ring_rate : options.pipeline_rate),
+           .bytes_per_ns = offered_bytes_per_ns(options, flow),
            .wire_bytes = options.wire_bytes,
-           .group = ring ? first + 1 + flow.stage : first});
+           .group = bursts ? first + 1 + flow.stage : first});
     }
   }
 }
@@ -244,7 +258,7 @@ void LinkLoads::cover_groups(const World& world, Time from, Time to) {
       spans.push_back({job.running_since(), job.running_until()});
       continue;
     }
-    for (Time at = std::max(from, job.running_since()); job.options().dp > 1 && at < until;) {
+    for (Time at = std::max(from, job.running_since()); at < until;) {
       const TimeSpan burst = job.burst_ending_after(group.stage, at);
       if (burst.from >= until) {
         break;

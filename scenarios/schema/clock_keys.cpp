@@ -103,6 +103,24 @@ void add_channel(ScenarioTable& table) {
               kShare,
               channel(&TelemetryChannelOptions::sampler_missed),
               "Share of readings that do not happen: the next one covers both intervals.");
+  table.duration("confounders.telemetry.sampler.period",
+                 {milliseconds(100), seconds(1)},
+                 channel(&TelemetryChannelOptions::sampler_period),
+                 "Time between two readings of a throughput counter.");
+  table.duration("confounders.telemetry.sampler.dither",
+                 {nanoseconds(0), seconds(1)},
+                 channel(&TelemetryChannelOptions::sampler_dither),
+                 "Readings are moved on purpose, each uniformly within such a span, so that a step "
+                 "as long as the period does not hide between them.");
+  table.number("confounders.telemetry.sampler.noise",
+               {0.0, 5.0},
+               channel(&TelemetryChannelOptions::sampler_noise),
+               "Log-normal sigma of one reading around the true volume.");
+  table.rate("confounders.telemetry.background",
+             {BitsPerSecond(0), BitsPerSecond(1'000'000'000'000)},
+             channel(&TelemetryChannelOptions::background),
+             "Standard deviation, second by second, of what RNICs send besides their jobs: white, "
+             "its mean three times as large.");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "scenarios/schema/cloud_keys.h"
 #include "scenarios/schema/detection_keys.h"
+#include "scenarios/schema/job_keys.h"
 #include "scenarios/schema/quantity.h"
 #include "scenarios/schema/yaml_edit.h"
 
@@ -26,6 +27,7 @@ class ScenarioChecker final {
       check_parallelism(scenario_.jobs[i], path);
       check_room(scenario_.jobs[i], path);
       check_start(scenario_.jobs[i], path);
+      check_job(scenario_, i, root_);
     }
     check_cloud(scenario_, root_);
     check_detection(scenario_.pipeline, root_);
@@ -99,31 +101,38 @@ class ScenarioChecker final {
                 std::to_string(job.tp),
                 "tensor-parallel groups stay within a host"});
     }
-    const std::uint64_t product = std::uint64_t{job.tp} * job.pp;
-    // CORRECTNESS: tp divides rails <= 16 and pp, dp <= 1,000,000, so 64 bits are enough.
+    // CORRECTNESS: tp divides rails <= 16 and the others are <= 1,000,000, so 64 bits are enough.
+    const std::uint64_t product = std::uint64_t{job.tp} * job.pp * job.cp;
     if (product * job.dp != job.gpus) {
+      const std::string context = job.cp > 1 ? fmt::format(" (* cp = {})", job.cp) : "";
       complain(path + ".gpus",
-               {fmt::format(
-                    "tp * pp * dp = {} * {} * {} = {}", job.tp, job.pp, job.dp, product * job.dp),
+               {fmt::format("tp * pp * dp{} = {} * {} * {} = {}",
+                            context,
+                            job.tp,
+                            job.pp,
+                            job.dp,
+                            product * job.dp),
                 std::to_string(job.gpus),
                 "change gpus or one of the degrees in parallelism"});
     }
   }
 
-  /// A job has whole hosts to itself.
+  /// A job has hosts to itself, unless it shares those of another one.
   void check_room(const JobOptions& job, const std::string& path) {
     const FabricOptions& fabric = scenario_.fabric;
     const std::uint64_t hosts = std::uint64_t{fabric.segments} * fabric.hosts_per_segment;
-    const std::uint64_t wanted = (std::uint64_t{job.gpus} + fabric.rails - 1) / fabric.rails;
+    if (!job.beside.empty()) {
+      return;
+    }
+    const std::uint64_t each = job.container_rnics == 0 ? fabric.rails : job.container_rnics;
+    const std::uint64_t wanted = (std::uint64_t{job.gpus} + each - 1) / each;
     const std::uint64_t free = hosts - used_hosts_;
     if (wanted > free) {
-      complain(path + ".gpus",
-               {fmt::format("at most {} GPUs ({} free hosts with {} each)",
-                            free * fabric.rails,
-                            free,
-                            fabric.rails),
-                std::to_string(job.gpus),
-                "make the job smaller, or raise fabric.segments or fabric.hosts_per_segment"});
+      complain(
+          path + ".gpus",
+          {fmt::format("at most {} GPUs ({} free hosts with {} each)", free * each, free, each),
+           std::to_string(job.gpus),
+           "make the job smaller, or raise fabric.segments or fabric.hosts_per_segment"});
     }
     used_hosts_ += wanted;
   }

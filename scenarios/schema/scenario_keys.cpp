@@ -3,6 +3,7 @@
 #include "faults/fault_spec.h"
 #include "scenarios/schema/cloud_keys.h"
 #include "scenarios/schema/detection_keys.h"
+#include "scenarios/schema/job_keys.h"
 #include "scenarios/schema/load_keys.h"
 
 #include <chrono>
@@ -119,53 +120,6 @@ void add_latency(ScenarioTable& table) {
               kShare,
               latency(&LatencyModelOptions::base_loss_ratio),
               "Share of probes lost although nothing is wrong, both ways together.");
-}
-
-KeyTable<JobOptions> job_table() {
-  KeyTable<JobOptions> table;
-  const Range<std::int64_t> degree{1, 1'000'000};
-  table.text("name", {1, 100}, field(&JobOptions::name), "Name of the job, unique.");
-  table
-      .count("gpus",
-             degree,
-             field(&JobOptions::gpus),
-             "GPUs of the job: tp * pp * dp, and no more than the fabric has.")
-      .required();
-  table.count("parallelism.tp",
-              degree,
-              field(&JobOptions::tp),
-              "Tensor-parallel degree: equals `fabric.rails` or divides it.");
-  table.count("parallelism.pp", degree, field(&JobOptions::pp), "Pipeline stages.");
-  table.count("parallelism.dp", degree, field(&JobOptions::dp), "Data-parallel replicas.");
-  table.duration("step.time",
-                 {milliseconds(10), hours(1)},
-                 field(&JobOptions::step_time),
-                 "Length of a training step.");
-  table.ratio("step.jitter",
-              kShare,
-              field(&JobOptions::step_jitter),
-              "Spread of the step time: standard deviation over mean.");
-  table.count("step.microbatches",
-              {1, 4096},
-              field(&JobOptions::microbatches),
-              "Micro-batches: pipeline sends per step and direction.");
-  table.ratio("step.burst_share",
-              kShare,
-              field(&JobOptions::burst_share),
-              "Share of a step in which gradients are synchronized.");
-  table.duration("step.stage_offset",
-                 {nanoseconds(0), hours(1)},
-                 field(&JobOptions::stage_offset),
-                 "The burst of pipeline stage s starts s such offsets later.");
-  table.duration("start.at",
-                 {nanoseconds(0), hours(24 * 366)},
-                 field(&JobOptions::start),
-                 "When the containers of the job are scheduled.");
-  table.duration("start.ready_spread",
-                 {nanoseconds(0), hours(1)},
-                 field(&JobOptions::ready_spread),
-                 "Time over which the containers become ready, one after the other.");
-  return table;
 }
 
 void add_confounders(ScenarioTable& table) {

@@ -179,28 +179,30 @@ TEST(Job, BytesAreAdditiveOverSplits) {
   Training training(kShapes[0]);
   Job& job = training.job();
   job.set_running_since(kStartOfRun + seconds(10));
-  for (const std::uint32_t stage : {0u, 7u}) {
+  for (const RnicId rnic : {job.rnics().front(), job.rnics().back()}) {
     double split = 0.0;
     for (Time at = kStartOfRun; at < kStartOfRun + seconds(200); at += milliseconds(625)) {
-      split += job.bytes_sent(stage, at, at + milliseconds(625));
+      split += job.bytes_sent(rnic, at, at + milliseconds(625));
     }
-    const double whole = job.bytes_sent(stage, kStartOfRun, kStartOfRun + seconds(200));
+    const double whole = job.bytes_sent(rnic, kStartOfRun, kStartOfRun + seconds(200));
     EXPECT_NEAR(split, whole, 1e-9 * whole);
-    EXPECT_EQ(job.bytes_sent(stage, kStartOfRun, kStartOfRun + seconds(10)), 0.0);
+    EXPECT_EQ(job.bytes_sent(rnic, kStartOfRun, kStartOfRun + seconds(10)), 0.0);
   }
 }
 
-/// 15 Gb/s in a fifth of the time, and a thousandth of that all the time.
+/// 15 Gb/s in a fifth of the time, and a thousandth of that all the time to each neighbour.
 TEST(Job, SendsTheVolumeOfTheClosedForm) {
   Training training(kShapes[0], 5, 0.0);
   Job& job = training.job();
   job.set_running_since(kStartOfRun);
-  const double bytes = job.bytes_sent(0, kStartOfRun, kStartOfRun + seconds(800));
+  const double bytes = job.bytes_sent(job.rnics().front(), kStartOfRun, kStartOfRun + seconds(800));
   EXPECT_NEAR(bytes, 15e9 / 8 * (160.0 + 0.8), 1.0);
   Training lone({"no data", 8, 8, 1}, 5, 0.0);
   lone.job().set_running_since(kStartOfRun);
   EXPECT_NEAR(
-      lone.job().bytes_sent(0, kStartOfRun, kStartOfRun + seconds(800)), 15e9 / 8 * 0.8, 1.0);
+      lone.job().bytes_sent(lone.job().rnics().front(), kStartOfRun, kStartOfRun + seconds(800)),
+      15e9 / 8 * 0.8,
+      1.0);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "model/backend_sim/sim_flow_counters.h"
 
-#include "faults/effects/effect.h"
 #include "model/backend_sim/sim_backend.h"
 #include "tests/support/small_world.h"
 
@@ -123,7 +122,7 @@ TEST_F(SimFlowCountersTest, StandsStillWhileCountersAreFrozen) {
   const RnicId rnic(0);
   const EndpointId peer = endpoint(with_traffic(rnic, TrafficKind::kPipeline).at(0));
   small_.run_until(at_s(40));
-  const auto fault = small_.apply(test::on_rnic(EffectKind::kCountersFreeze, rnic));
+  small_.world.freeze_counters(rnic);
   const std::uint64_t frozen = read(rnic, at_s(41)).at(peer).bytes;
   EXPECT_EQ(read(rnic, at_s(47)).at(peer).bytes, frozen);
   EXPECT_GT(read(rnic, at_s(55)).at(peer).bytes, frozen) << "aged out of the eswitch: software";

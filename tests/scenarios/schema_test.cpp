@@ -27,7 +27,7 @@ fabric:
   file: ../tests/golden/topology/two_segments.yaml
   links: [{from: host-0/rnic-0, from_port: 1, to: tor-0, to_port: 1, rate: 400Gbps, name: a}]
   segments: 2
-  hosts_per_segment: 2
+  hosts_per_segment: 4
   rails: 8
   aggregation_switches: 2
   spare_hosts: 1
@@ -96,9 +96,26 @@ load:
 jobs:
   - name: pretrain
     gpus: 32
-    parallelism: {tp: 8, pp: 2, dp: 2}
-    step: {time: 8s, jitter: 3%, microbatches: 16, burst_share: 20%, stage_offset: 500ms}
+    parallelism: {tp: 8, pp: 2, dp: 2, cp: 1, ep: 2}
+    step: {time: 8s, jitter: 3%, microbatches: 16, burst_share: 20%, stage_offset: 500ms,
+           schedule: 1f1b, stage_order: back-first, chunks: 2, worker_spread: 2%,
+           worker_jitter: 1%}
     start: {at: 0s, ready_spread: 2min}
+    rank_order: known
+    workload: training
+    activity: 30%
+    gradients: {collective: tree, sharding: optimizer}
+    experts: {rails: cross, volume: 0.5}
+    context: {volume: 0.5}
+    container: {rnics: 8}
+    model: {parameters: 7e9, layers: 32, hidden: 4096, sequence: 4096, batch: 256,
+            peak_flops: 312e12, mfu: 45%, experts_per_token: 2, sync_rate: 100Gbps}
+    phases: [{kind: checkpoint, every: 100, length: 30s, rate: 5Gbps}]
+    stragglers: [{container: 1, late_by: 1s, at: 1min, for: 2min}]
+    idle: [{rank: 3}]
+    changes: [{at: 10min, parallelism: {tp: 8, pp: 1, dp: 4}, restart: 30s}]
+  - {name: neighbour, gpus: 8, parallelism: {tp: 4, dp: 2}, container: {rnics: 4}}
+  - {name: beside, gpus: 8, parallelism: {tp: 4, dp: 2}, container: {rnics: 4, beside: neighbour}}
 cloud:
   initial_tasks: 2
   arrivals: {containers_per_minute: 10, until: 20min, queue_limit: 100}
@@ -129,7 +146,9 @@ confounders:
   agent_crashes: {count: 1, down: 40s}
   congestion: {per_minute: 1, length: 4s, queue: 15us}
   telemetry: {lost: 1%, late: 5%, late_by: 2s, duplicated: 1%, repeat: 5s,
-              sampler: {phase: 1s, jitter: 20ms, missed: 1%}}
+              background: 100Mbps,
+              sampler: {phase: 1s, jitter: 20ms, missed: 1%, period: 500ms, dither: 100ms,
+                        noise: 0.02}}
 clocks:
   offset: 1us
   wander: 200ns
@@ -210,7 +229,9 @@ bool stands_alone(const SchemaKey& key) {
          !key.path.starts_with("cloud.sizes") && !key.path.starts_with("cloud.shapes") &&
          !key.path.starts_with("cloud.lifetimes") && !key.path.starts_with("cloud.tasks") &&
          !key.path.starts_with("load.flows") && !key.path.starts_with("load.incasts") &&
-         key.path != "overlay.ovs.offload_rebalance" &&
+         !key.path.starts_with("jobs[].phases") && !key.path.starts_with("jobs[].stragglers") &&
+         !key.path.starts_with("jobs[].idle") && !key.path.starts_with("jobs[].changes") &&
+         key.path != "jobs[].container.beside" && key.path != "overlay.ovs.offload_rebalance" &&
          key.path != "overlay.ovs.offloaded_stats_delay";
 }
 
