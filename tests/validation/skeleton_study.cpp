@@ -46,9 +46,9 @@ int main(int argc, char** argv) {
   }
   const auto start = std::chrono::steady_clock::now();
   const bonescan::StudyResults results = bonescan::run_study(size, seeds, threads);
-  origin.elapsed_s =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   std::fputs(bonescan::study_table(results).c_str(), stdout);
+  std::printf("%.0f s on %u threads\n", elapsed.count(), threads);
   if (!out.empty()) {
     for (const bonescan::StudyFile& file : bonescan::study_files(results, origin)) {
       std::ofstream stream(out + "/" + file.name, std::ios::binary);

@@ -46,6 +46,7 @@ Json to_json(const StudySummary& summary) {
   json["list_longest_mean"] = summary.list_mean;
   json["oracle_list_longest_mean"] = summary.oracle_mean;
   json["full_mesh"] = summary.mesh;
+  json["list_reduction"] = summary.mesh > 0.0 ? 1.0 - summary.list_mean / summary.mesh : 0.0;
   return json;
 }
 

@@ -11,7 +11,6 @@ namespace bonescan {
 struct StudyOrigin {
   std::string command;
   std::string commit;
-  double elapsed_s = 0.0;
 };
 
 std::string study_readme(const StudyResults& results, const StudyOrigin& origin);
