@@ -20,6 +20,10 @@ constexpr std::size_t kBlocks = 8;
 constexpr double kCoherent = 2.5;
 /// And by what share of a stage's power, since sampling alone shifts peaks by a little. @ours
 constexpr double kLeastGain = 0.02;
+/// Peaks of an autocorrelation are alike from this share of the highest on. @ours
+constexpr double kSamePeak = 0.7;
+/// Two ways to measure a gap may differ by so many samples. @ours
+constexpr double kAgree = 0.3;
 /// How much longer than any gap between stages the pause must be. @ours
 constexpr double kPause = 1.5;
 
@@ -170,6 +174,25 @@ std::optional<std::size_t> coherent_cut(const DoubleMatrix& gains, double block_
   return best;
 }
 
+/// Whether neighbours on the circle are as far apart as their lags against the first stage say, up
+/// to whole periods.  They are not if the period is wrong or a lag is none.
+bool consistent(const DoubleMatrix& means,
+                const std::vector<std::uint32_t>& circle,
+                const std::vector<double>& folded,
+                double period) {
+  const std::size_t most = std::min(means.columns / kLagShare, kMostLag);
+  for (std::size_t i = 0; i + 1 < circle.size(); ++i) {
+    const double gap = folded[circle[i + 1]] - folded[circle[i]];
+    const double seen =
+        best_lag(coefficients(means.row(circle[i]), means.row(circle[i + 1]), most), most);
+    const double off = (seen - gap) / period;
+    if (std::abs(off - std::round(off)) * period > kAgree) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// Of a mean stage, in one block.
 double block_power(const DoubleMatrix& means) {
   const double power =
@@ -246,22 +269,26 @@ BurstRhythm burst_rhythm(const DoubleMatrix& means, double noise_share) {
                    static_cast<double>(means.rows);
     }
   }
-  // The first period is beyond the first valley.
-  std::size_t lag = 1;
-  while (lag < most && mean[lag] > 0.0 && mean[lag + 1] < mean[lag]) {
-    ++lag;
+  // The first period is beyond the first valley, and the shortest peak that is about as high as
+  // any: the others are its multiples, which fall on whole samples more or less well.
+  std::size_t valley = 1;
+  while (valley < most && mean[valley] > 0.0 && mean[valley + 1] < mean[valley]) {
+    ++valley;
   }
-  BurstRhythm rhythm;
-  std::size_t best = lag;
-  for (std::size_t i = lag; i + 1 <= most; ++i) {
-    // The shortest of peaks that are nearly alike: the others are its multiples.
-    if (mean[i] > mean[best] * 1.1 || (best == lag && mean[i] > mean[best])) {
-      best = i;
+  double highest = 0.0;
+  std::vector<std::size_t> peaks;
+  for (std::size_t i = valley + 1; i < most; ++i) {
+    if (mean[i] >= mean[i - 1] && mean[i] >= mean[i + 1]) {
+      peaks.push_back(i);
+      highest = std::max(highest, top_height(mean, i));
     }
   }
-  rhythm.period = static_cast<double>(best);
-  if (best > 0 && best < most) {
-    rhythm.period += parabola_top(mean[best - 1], mean[best], mean[best + 1]);
+  BurstRhythm rhythm;
+  for (const std::size_t i : peaks) {
+    if (top_height(mean, i) >= kSamePeak * highest) {
+      rhythm.period = static_cast<double>(i) + parabola_top(mean[i - 1], mean[i], mean[i + 1]);
+      break;
+    }
   }
   double sum = 0.0;
   double count = 0.0;
@@ -279,6 +306,7 @@ BurstRhythm burst_rhythm(const DoubleMatrix& means, double noise_share) {
 StageOrder order_stages(const DoubleMatrix& means, double period, double noise_share) {
   const std::size_t groups = means.rows;
   const std::size_t most = std::min(means.columns / kLagShare, kMostLag);
+  period = period > 0.0 ? period : static_cast<double>(most);
   std::vector<double> folded(groups, 0.0);
   for (std::size_t g = 1; g < groups; ++g) {
     const double lag = best_lag(coefficients(means.row(0), means.row(g), most), most);
@@ -294,7 +322,7 @@ StageOrder order_stages(const DoubleMatrix& means, double period, double noise_s
   if (!cut && means.columns > 2 * static_cast<std::size_t>(period) + kBlocks * 20) {
     cut = coherent_cut(gains_of_cuts(means, circle, folded, period), block_power(means));
   }
-  order.ambiguous = !cut;
+  order.ambiguous = !cut || !consistent(means, circle, folded, period);
   std::vector<double> lags = folded;
   for (std::size_t i = 0; i < cut.value_or(0); ++i) {
     lags[circle[i]] += period;
