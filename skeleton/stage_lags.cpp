@@ -82,6 +82,15 @@ double top_height(const std::vector<double>& values, std::size_t at) {
   return values[at] - 0.25 * (values[at - 1] - values[at + 1]) * x;
 }
 
+/// The highest of a value and its two neighbours.
+std::size_t nearby_top(const std::vector<double>& values, std::size_t at) {
+  std::size_t best = at;
+  for (const std::size_t other : {at - 1, at + 1}) {
+    best = values[other] > values[best] ? other : best;
+  }
+  return best;
+}
+
 double best_lag(const std::vector<double>& values, std::size_t most) {
   std::size_t best = most;
   double height = -1.0;
@@ -180,7 +189,8 @@ bool consistent(const DoubleMatrix& means,
                 const std::vector<std::uint32_t>& circle,
                 const std::vector<double>& folded,
                 double period) {
-  const std::size_t most = std::min(means.columns / kLagShare, kMostLag);
+  const std::size_t most = std::min(
+      {means.columns / kLagShare, kMostLag, static_cast<std::size_t>(std::ceil(period)) + 2});
   for (std::size_t i = 0; i + 1 < circle.size(); ++i) {
     const double gap = folded[circle[i + 1]] - folded[circle[i]];
     const double seen =
@@ -290,23 +300,35 @@ BurstRhythm burst_rhythm(const DoubleMatrix& means, double noise_share) {
       break;
     }
   }
-  double sum = 0.0;
+  // Multiples of the period say more exactly how long it is, and whether it goes on: the first peak
+  // was chosen for its height, those were not.
+  double later = 0.0;
   double count = 0.0;
-  for (double multiple = 1.0; multiple <= 3.0; ++multiple) {
+  for (double multiple = 2.0; multiple <= 4.0 && rhythm.period > 0.0; ++multiple) {
     const auto at = static_cast<std::size_t>(std::lround(multiple * rhythm.period));
-    if (at > 0 && at < most) {
-      sum += top_height(mean, at);
-      ++count;
+    if (at + 2 > most) {
+      break;
     }
+    const std::size_t top = nearby_top(mean, at);
+    rhythm.period =
+        (static_cast<double>(top) + parabola_top(mean[top - 1], mean[top], mean[top + 1])) /
+        multiple;
+    later += top_height(mean, top);
+    ++count;
   }
-  rhythm.regularity = count > 0.0 ? sum / count / std::max(1.0 - noise_share, 0.05) : 0.0;
+  const auto first = static_cast<std::size_t>(std::lround(rhythm.period));
+  double height = first > 0 && first + 1 < most ? top_height(mean, nearby_top(mean, first)) : 0.0;
+  height = count > 0.0 ? std::min(height, later / count) : height;
+  rhythm.regularity = height / std::max(1.0 - noise_share, 0.05);
   return rhythm;
 }
 
 StageOrder order_stages(const DoubleMatrix& means, double period, double noise_share) {
   const std::size_t groups = means.rows;
-  const std::size_t most = std::min(means.columns / kLagShare, kMostLag);
+  std::size_t most = std::min(means.columns / kLagShare, kMostLag);
   period = period > 0.0 ? period : static_cast<double>(most);
+  // A double farther away would bring the error of the period with it, several times.
+  most = std::min(most, static_cast<std::size_t>(std::ceil(period)) + 2);
   std::vector<double> folded(groups, 0.0);
   for (std::size_t g = 1; g < groups; ++g) {
     const double lag = best_lag(coefficients(means.row(0), means.row(g), most), most);
