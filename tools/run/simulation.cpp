@@ -35,7 +35,10 @@ Simulation::Simulation(const Scenario& scenario, const SimulationOptions& option
                {.evaluation = options.evaluation,
                 .threads = options.threads,
                 .packets = options.packets,
-                .channel = scenario.telemetry}) {
+                .channel = scenario.telemetry,
+                .flow_counting = scenario.pipeline.skeleton.evidence == SkeletonEvidence::kOracle
+                                     ? FlowCounting::kOracle
+                                     : FlowCounting::kTables}) {
   injector_.observe(&GroundTruth::on_fault, &truth_);
   // The loader has resolved every component, so a refusal is a bug.
   BONESCAN_CHECK(injector_.schedule(faults_).has_value());
