@@ -7,6 +7,7 @@
 // do not, the numbers mean something else and are ignored.
 #pragma once
 
+#include "skeleton/float_matrix.h"
 #include "skeleton/traffic_record.h"
 
 #include <cstddef>
@@ -20,5 +21,15 @@ namespace bonescan {
 /// @param stages  by member, in the order of bursts
 std::optional<std::vector<std::uint32_t>> replicas_by_container(
     const TrafficRecord& record, const std::vector<std::uint32_t>& stages, std::size_t stage_count);
+
+/// Whether the parts of stages that these numbers would make if there were `parts` times as many
+/// stages differ, by more than parts at random do: then each stage that was found may be several.
+/// @param points    coordinates of units, a row each
+/// @param replicas  by unit: 0 ... size - 1 in its stage
+/// @ours 199 random orders, all of which must fit worse
+bool stages_hide(const DoubleMatrix& points,
+                 const std::vector<std::uint32_t>& stages,
+                 const std::vector<std::uint32_t>& replicas,
+                 std::size_t parts);
 
 }  // namespace bonescan

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -30,42 +31,64 @@ Duration gap_after(std::uint32_t readings) {
   return kLongestIdle + std::chrono::milliseconds(1'300) * ((readings - 1) % 4);
 }
 
+/// First readings are spread over this, about the longest step of common jobs: all members of a
+/// stage burst at once, so readings made at once would see all of their entries or none.  @ours
+constexpr Duration kSpread = std::chrono::seconds(30);
+
+/// When a member is read first, after the first poll; neighbours far from each other (multiples of
+/// the golden ratio are spread evenly).
+Duration delay_of(std::size_t index) {
+  const double turns = static_cast<double>(index) * 0.6180339887498949;
+  return std::chrono::duration_cast<Duration>(kSpread * (turns - std::floor(turns)));
+}
+
 /// What is known of one entry.
 struct Entry {
   EndpointId peer;
-  std::uint32_t listed = 0;  ///< readings that had it
-  bool carries = false;
+  std::uint32_t carried = 0;  ///< between how many readings and the next it carried traffic
+  bool was_busy = false;      ///< it had, before
 };
 
 /// Readings that belong together.
 struct Round {
   std::uint32_t readings = 0;
   std::vector<Entry> entries{};  ///< ascending by peer
-  bool stands_still = false;   ///< counters did where they should have moved
+  bool stands_still = false;     ///< counters did where they should have moved
 
   Entry& entry(EndpointId peer) {
-    const auto place =
-        std::lower_bound(entries.begin(), entries.end(), peer, [](const Entry& a, EndpointId b) {
-          return a.peer < b;
-        });
+    const auto place = std::lower_bound(entries.begin(), entries.end(), peer, &is_before);
     return place != entries.end() && place->peer == peer ? *place
                                                          : *entries.insert(place, {peer, 0, false});
   }
+
+  /// Between how many readings the entry for `peer` carried traffic.
+  std::uint32_t carried(EndpointId peer) const {
+    const auto place = std::lower_bound(entries.begin(), entries.end(), peer, &is_before);
+    return place != entries.end() && place->peer == peer ? place->carried : 0;
+  }
+
+  /// Pairs of neighbouring readings.
+  std::uint32_t spans() const { return readings == 0 ? 0 : readings - 1; }
+
+  static bool is_before(const Entry& entry, EndpointId peer) { return entry.peer < peer; }
 };
 
+/// A campaign reads every member a few times; what it found stays until the next is over.
 struct Member {
   EndpointId id;
   Time due = Time::min();
-  std::optional<FlowReading> last{};  ///< of the newest round
-  Round now{};
-  Round done{};  ///< the last that was finished; no readings: none, or the table cannot be read
-  bool unreadable = false;
+  std::optional<FlowReading> last{};  ///< of the campaign
+  Round now{};                        ///< of the campaign
+  Round found{};                      ///< of the campaign before
+  bool failed = false;                ///< could not be read in the campaign
+  bool unreadable = false;            ///< could not be read in the campaign before
 };
 
 struct Edge {
   std::uint32_t a = 0;
   std::uint32_t b = 0;
-  std::uint32_t listed = 0;
+  std::uint32_t carried = 0;  ///< in how many spans of both ends it carried traffic
+  std::uint32_t spans = 0;    ///< of both ends
 };
 
 }  // namespace
@@ -80,6 +103,12 @@ class FlowEvidence::Impl {
   }
 
   std::size_t poll(FlowTableSource& tables, Time now, std::size_t budget) {
+    if (!began_) {
+      began_ = true;
+      for (std::size_t i = 0; i < members_.size(); ++i) {
+        members_[i].due = is_oracle() ? now : now + delay_of(i);
+      }
+    }
     std::vector<std::size_t> due;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       if (members_[i].due <= now) {
@@ -95,23 +124,22 @@ class FlowEvidence::Impl {
     for (const std::size_t i : due) {
       ask(tables, members_[i], now);
     }
-    read_on_if_unsure();
+    if (!due.empty()) {
+      settle(now);
+    }
     return due.size();
   }
 
   std::optional<TaskSkeleton> skeleton() const {
-    const bool complete = std::all_of(members_.begin(), members_.end(), [](const Member& member) {
-      return member.unreadable || member.done.readings > 0;
-    });
-    if (!complete || members_.empty()) {
+    if (!told_) {
       return std::nullopt;
     }
     TaskSkeleton made;
     made.basis = SkeletonBasis::kFlowTable;
-    const std::vector<Edge> edges = find_edges();
+    const std::vector<Edge> edges = find_edges({&Member::found, &Member::now});
     made.peers = peers_of(edges);
-    std::vector<std::size_t> unknown = unknown_members(made.peers);
-    made.confidence = is_oracle() ? 1.0 : confidence_of(edges);
+    const std::vector<std::size_t> unknown = unknown_members(made.peers);
+    made.confidence = confidence_;
     made.scope = SkeletonScope::kPeers;
     if (edges.empty()) {
       made.scope = SkeletonScope::kSameRail;
@@ -125,9 +153,9 @@ class FlowEvidence::Impl {
     } else {
       connect(unknown, made.peers);
       made.why = describe(edges.size(), unknown.size());
-      if (made.confidence < options_.confidence) {
+      if (!sure_) {
         made.scope = SkeletonScope::kSameRail;
-        made.why += "; entries come and go between readings, so some may not have been seen";
+        made.why += "; that is not certain enough to leave anybody out";
       }
     }
     return made;
@@ -136,23 +164,17 @@ class FlowEvidence::Impl {
  private:
   bool is_oracle() const { return options_.evidence == SkeletonEvidence::kOracle; }
 
-  std::uint32_t needed() const { return is_oracle() ? 1 : needed_; }
+  std::uint32_t fewest() const { return is_oracle() ? 1 : kFewestReadings; }
 
   void ask(FlowTableSource& tables, Member& member, Time now) {
     const Expected<FlowCounterDump> answer = tables.flow_counters(member.id, now);
     if (answer) {
-      member.unreadable = false;
       take(member, {now, answer->flows});
-      return;
+    } else if (answer.error().code != ErrorCode::kPending) {
+      member.failed = true;
+      member.now = {};
+      member.due = Time::max();
     }
-    if (answer.error().code == ErrorCode::kPending) {
-      return;  // It stays due.
-    }
-    member.unreadable = true;
-    member.last.reset();
-    member.now = {};
-    member.done = {};
-    member.due = now + again();
   }
 
   Duration again() const {
@@ -161,55 +183,68 @@ class FlowEvidence::Impl {
 
   void take(Member& member, FlowReading reading) {
     Round& round = member.now;
-    if (round.readings == 0) {
-      member.last.reset();
-    }
     ++round.readings;
-    for (const FlowCounter& flow : reading.flows) {
-      Entry& entry = round.entry(flow.peer);
-      ++entry.listed;
-      entry.carries = entry.carries || is_oracle();
-    }
-    if (member.last && !is_oracle()) {
+    if (is_oracle()) {
+      for (const FlowCounter& flow : reading.flows) {
+        round.entry(flow.peer).carried = 1;
+      }
+    } else if (member.last) {
       for (const JudgedFlow& flow : judge(*member.last, reading)) {
         Entry& entry = round.entry(flow.peer);
-        entry.carries = entry.carries || flow.verdict != FlowVerdict::kQuiet;
+        entry.carried +=
+            flow.verdict == FlowVerdict::kCarries || flow.verdict == FlowVerdict::kStandsStill ? 1
+                                                                                               : 0;
+        entry.was_busy = entry.was_busy || flow.verdict == FlowVerdict::kWasBusy;
         round.stands_still = round.stands_still || flow.verdict == FlowVerdict::kStandsStill;
       }
     }
-    member.due = reading.at + gap_after(round.readings);
+    member.due = round.readings < needed_ ? reading.at + gap_after(round.readings) : Time::max();
     member.last = std::move(reading);
-    if (round.readings >= needed()) {
-      finish(member);
-    }
   }
 
-  void finish(Member& member) {
-    member.due = member.last->at + again();
-    member.done = std::move(member.now);
-    member.now = {};
-  }
-
-  /// Readings of the round that was finished last go on where two were not enough.
-  void read_on_if_unsure() {
-    const bool finished = std::all_of(members_.begin(), members_.end(), [this](const Member& m) {
-      return m.unreadable || m.done.readings >= needed();
+  /// Once all were read as often as they should be: is that enough?  If not, on it goes.
+  void settle(Time now) {
+    const bool read = std::all_of(members_.begin(), members_.end(), [this](const Member& member) {
+      return member.failed || member.now.readings >= needed_;
     });
-    if (is_oracle() || !finished) {
+    if (!read) {
       return;
     }
-    const std::vector<Edge> edges = find_edges();
-    if (edges.empty() || confidence_of(edges) >= options_.confidence) {
-      needed_ = kFewestReadings;
-      return;
+    const std::vector<Edge> edges = find_edges({&Member::now});
+    const double confidence = is_oracle() ? 1.0 : confidence_of(edges);
+    const bool sure =
+        is_oracle() || (confidence >= options_.confidence && !is_anything_open(edges));
+    const bool ends = sure || edges.empty() || needed_ >= kMostReadings;
+    if (ends || !told_) {
+      for (Member& member : members_) {
+        member.found = member.now;
+        member.unreadable = member.failed;
+      }
+      confidence_ = confidence;
+      sure_ = ends && confidence >= options_.confidence;
+      told_ = true;
     }
-    if (needed_ >= kMostReadings) {
-      return;
+    if (ends) {
+      begin_next(now);
+    } else {
+      read_on();
     }
+  }
+
+  void begin_next(Time now) {
+    for (Member& member : members_) {
+      member.due = (member.last ? member.last->at : now) + again();
+      member.last.reset();
+      member.now = {};
+      member.failed = false;
+    }
+    needed_ = fewest();
+  }
+
+  void read_on() {
     needed_ += kFewestReadings;
     for (Member& member : members_) {
-      if (!member.unreadable && member.now.readings == 0) {
-        member.now = member.done;
+      if (!member.failed) {
         member.due = member.last->at + gap_after(member.now.readings);
       }
     }
@@ -226,15 +261,16 @@ class FlowEvidence::Impl {
     return static_cast<std::uint32_t>(place - members_.begin());
   }
 
-  /// Pairs of members with a < b that either end's table names; `listed` is that of both ends.
-  std::vector<Edge> find_edges() const {
+  /// Pairs of members with a < b that either end's tables name in these rounds; counts are those
+  /// of the first.
+  std::vector<Edge> find_edges(std::initializer_list<Round Member::*> rounds) const {
     std::vector<Edge> found;
     for (std::uint32_t i = 0; i < members_.size(); ++i) {
-      for (const Round* round : {&members_[i].done, &members_[i].now}) {
-        for (const Entry& entry : round->entries) {
+      for (Round Member::*const round : rounds) {
+        for (const Entry& entry : (members_[i].*round).entries) {
           const auto peer = index_of(entry.peer);
-          if (entry.carries && peer && *peer != i) {
-            found.push_back({std::min(i, *peer), std::max(i, *peer), 0});
+          if (entry.carried > 0 && peer && *peer != i) {
+            found.push_back({std::min(i, *peer), std::max(i, *peer), 0, 0});
           }
         }
       }
@@ -248,45 +284,33 @@ class FlowEvidence::Impl {
                             [&](const Edge& a, const Edge& b) { return ends(a) == ends(b); }),
                 found.end());
     for (Edge& edge : found) {
-      edge.listed = listed(edge.a, edge.b) + listed(edge.b, edge.a);
+      const Round& one = members_[edge.a].*(*rounds.begin());
+      const Round& other = members_[edge.b].*(*rounds.begin());
+      edge.carried = one.carried(members_[edge.b].id) + other.carried(members_[edge.a].id);
+      edge.spans = one.spans() + other.spans();
     }
     return found;
   }
 
-  /// Readings of `at` that had an entry for `peer`.
-  std::uint32_t listed(std::uint32_t at, std::uint32_t peer) const {
-    const std::vector<Entry>& entries = members_[at].done.entries;
-    const auto place = std::lower_bound(
-        entries.begin(), entries.end(), members_[peer].id, [](const Entry& a, EndpointId b) {
-          return a.peer < b;
-        });
-    return place != entries.end() && place->peer == members_[peer].id ? place->listed : 0;
-  }
-
-  /// Probability that no pair was missed, if pairs whose entries come and go are seen or not by
-  /// chance.  Two estimates of how many were in no reading, the larger counts: that of the pairs
-  /// seen once and twice (Chao 1987), and that of the share of readings that saw such a pair.
+  /// Probability that no pair was missed, if pairs that do not carry traffic between all readings
+  /// are seen or not by chance.  Two estimates of how many were not seen at all, the larger counts:
+  /// by those seen once and twice (Chao 1987), and by the share of spans that saw such a pair.
   double confidence_of(const std::vector<Edge>& edges) const {
-    std::uint32_t once = 0;
-    std::uint32_t twice = 0;
+    double once = 0.0;
+    double twice = 0.0;
     double seen = 0.0;
     double looked = 0.0;
     double pairs = 0.0;
     for (const Edge& edge : edges) {
-      if (edge.listed == 0) {
-        continue;  // Only a round that is not finished knows it.
-      }
-      const std::uint32_t readings =
-          members_[edge.a].done.readings + members_[edge.b].done.readings;
-      once += edge.listed == 1 && readings > 1 ? 1 : 0;
-      twice += edge.listed == 2 && readings > 2 ? 1 : 0;
-      if (edge.listed < readings) {
-        seen += edge.listed;
-        looked += readings;
+      if (edge.carried < edge.spans) {
+        once += edge.carried == 1 ? 1.0 : 0.0;
+        twice += edge.carried == 2 ? 1.0 : 0.0;
+        seen += edge.carried;
+        looked += edge.spans;
         pairs += 1.0;
       }
     }
-    double missed = once == 0 ? 0.0 : 0.5 * once * once / std::max(twice, 1U);
+    double missed = 0.5 * once * once / std::max(twice, 1.0);
     if (pairs > 0.0) {
       const double none = std::pow(1.0 - seen / looked, looked / pairs);
       missed = std::max(missed, none >= 1.0 ? pairs : pairs * none / (1.0 - none));
@@ -319,6 +343,24 @@ class FlowEvidence::Impl {
     return unknown;
   }
 
+  /// Is there a sign that a pair was missed: a table that names nobody, whose owner may be idle, or
+  /// an entry that was busy once and is not now?
+  bool is_anything_open(const std::vector<Edge>& edges) const {
+    const std::vector<std::vector<EndpointId>> peers = peers_of(edges);
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const std::vector<Entry>& entries = members_[i].now.entries;
+      const bool was_busy = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+        return entry.was_busy &&
+               !std::binary_search(peers[i].begin(), peers[i].end(), entry.peer) &&
+               index_of(entry.peer).has_value();
+      });
+      if (was_busy || (!members_[i].failed && peers[i].empty())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   void connect(const std::vector<std::size_t>& unknown,
                std::vector<std::vector<EndpointId>>& peers) const {
     for (const std::size_t i : unknown) {
@@ -341,7 +383,7 @@ class FlowEvidence::Impl {
                           unknown);
     }
     const auto still = std::count_if(members_.begin(), members_.end(), [](const Member& member) {
-      return member.done.stands_still;
+      return member.found.stands_still || member.now.stands_still;
     });
     if (still > 0) {
       text += fmt::format("; counters of {} RNICs stand still, so their entries count as traffic",
@@ -352,7 +394,11 @@ class FlowEvidence::Impl {
 
   SkeletonOptions options_;
   std::vector<Member> members_;
-  std::uint32_t needed_ = kFewestReadings;
+  std::uint32_t needed_ = fewest();  ///< readings of each member in this campaign
+  double confidence_ = 0.0;
+  bool began_ = false;
+  bool told_ = false;  ///< there is something in Member::found
+  bool sure_ = false;
 };
 
 FlowEvidence::FlowEvidence(std::vector<EndpointId> members, const SkeletonOptions& options)

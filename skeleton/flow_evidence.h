@@ -10,7 +10,8 @@
 // is likely that all were seen the scope is kSameRail, with the peers known so far beside it.
 // Complexity: one dump a reading; skeleton() O(entries log entries).
 // Invariants: 1. never more than the budget is asked for in a poll (the oracle is asked for all at
-// once: it costs nothing); 2. a table that could not be read is unknown, not empty.  Thread-compatible.
+// once: it costs nothing); 2. a table that could not be read is unknown, not empty.
+// Thread-compatible.
 #pragma once
 
 #include "detectors/telemetry/telemetry.h"

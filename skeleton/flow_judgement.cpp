@@ -34,7 +34,10 @@ FlowVerdict judge_both(const FlowCounter& earlier, const FlowCounter& later, Dur
   if (is_more_than_probes(more, gap)) {
     return FlowVerdict::kCarries;
   }
-  return more == 0 && gap >= kLongestIdle ? FlowVerdict::kStandsStill : FlowVerdict::kQuiet;
+  if (more == 0 && gap >= kLongestIdle) {
+    return FlowVerdict::kStandsStill;
+  }
+  return is_more_than_probes(later.bytes, later.age) ? FlowVerdict::kWasBusy : FlowVerdict::kQuiet;
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct FlowReading {
 
 enum class FlowVerdict : std::uint8_t {
   kQuiet,        ///< no more than probes
+  kWasBusy,      ///< no more than probes now; more, on average, since it was installed
   kCarries,      ///< more than probes
   kStandsStill,  ///< its counter does not move: what it carries is not known
 };

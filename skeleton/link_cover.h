@@ -6,8 +6,8 @@
 // Greedy, the candidate that repairs most links first, from a lazy heap: within ln(n) of the
 // fewest.  Each way of a pair is a path; two ways through a link are distinguishable if they differ
 // in another shared link.  The first and the last link of a way are its ends' own and not shared.
-// Complexity: O(h log h) for h hops of all paths, and O(links of a path) a look at the heap. Invariants: 1. no candidate is taken that repairs nothing; 2. equal inputs give equal
-// answers.
+// Complexity: O(h log h) for h hops of all paths, and O(links of a path) a look at the heap.
+// Invariants: 1. no candidate is taken that repairs nothing; 2. equal inputs give equal answers.
 #pragma once
 
 #include "detectors/telemetry/endpoint.h"

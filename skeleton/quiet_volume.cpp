@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kMostMembers = 128;
 /// Standard errors that a single stage's excess must exceed. @ours
 constexpr double kSure = 3.0;
+/// The same for all stages together. @ours
+constexpr double kLikely = 1.5;
 
 std::vector<std::size_t> quiet_columns(const FloatMatrix& series,
                                        const std::vector<std::size_t>& units) {
@@ -89,6 +91,7 @@ double quiet_volume(const TrafficRecord& record,
   double largest = 0.0;
   double sum = 0.0;
   double measured = 0.0;
+  double square_error = 0.0;
   for (std::size_t g = 0; g < groups; ++g) {
     std::vector<std::size_t> halves[2];
     for (std::size_t unit = 0; unit < labels.size(); ++unit) {
@@ -105,10 +108,12 @@ double quiet_volume(const TrafficRecord& record,
       const Share share = share_of(record, units, halves[1 - half], quiet);
       largest = std::max(largest, share.value - kSure * share.error);
       sum += share.value;
+      square_error += share.error * share.error;
       ++measured;
     }
   }
-  return std::max(largest, measured > 0.0 ? sum / measured : 0.0);
+  const double pooled = measured > 0.0 ? (sum - kLikely * std::sqrt(square_error)) / measured : 0.0;
+  return std::max({largest, pooled, 0.0});
 }
 
 }  // namespace bonescan

@@ -63,6 +63,16 @@ std::vector<std::uint32_t> by_member(const TrafficRecord& record,
   return result;
 }
 
+/// By unit, from what is by member: the same for all members of a unit.
+std::vector<std::uint32_t> of_units(const TrafficUnits& units,
+                                    const std::vector<std::uint32_t>& by_member) {
+  std::vector<std::uint32_t> result;
+  for (const auto& members : units.members) {
+    result.push_back(by_member[members.front()]);
+  }
+  return result;
+}
+
 /// What the bursts of one task say, before a scope is chosen.
 struct Reading {
   TrafficUnits units{};
@@ -77,15 +87,15 @@ struct Reading {
 };
 
 std::string trouble_with(const BurstEvidence& evidence, double period_s) {
+  if (evidence.shared_power < 0.08) {
+    return "no bursts that members share are seen";
+  }
   if (evidence.quiet_volume > 0.06) {
     return fmt::format("{:.0f} % of the mean rate goes by between bursts, and nobody knows to whom",
                        100.0 * evidence.quiet_volume);
   }
-  if (evidence.period < 3.0) {
+  if (evidence.regularity >= 0.3) {
     return fmt::format("bursts come faster than sampling every {:.3g} s can follow", period_s);
-  }
-  if (evidence.shared_power < 0.08) {
-    return "no bursts that members share are seen";
   }
   return fmt::format("bursts are not regular ({:.2f} of one is found again in the next)",
                      std::clamp(evidence.regularity, 0.0, 1.0));
@@ -176,8 +186,8 @@ class SkeletonInference::Impl {
     return by_member(record, units, stages);
   }
 
-  /// Whether twice or three times as many stages would fit the numbers of containers too, which
-  /// they do not by chance.
+  /// Whether the numbers of containers speak for twice or three times as many stages: these are
+  /// found where the numbers say, or the parts that the numbers would make differ.
   static bool fits_finer(const TrafficRecord& record,
                          const BurstFeatures& features,
                          const Reading& reading,
@@ -188,6 +198,12 @@ class SkeletonInference::Impl {
         continue;
       }
       const StageGroups groups = final_groups(features, finer, StageCountOptions{});
+      if (stages_hide(groups.coordinates,
+                      of_units(reading.units, reading.stages),
+                      of_units(reading.units, *reading.replicas),
+                      finer / k)) {
+        return true;
+      }
       const auto& labels = groups.grouping.labels;
       const StageOrder order =
           order_stages(stage_means(reading.units.series, labels, finer), period, 0.0);

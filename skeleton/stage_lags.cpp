@@ -20,6 +20,10 @@ constexpr std::size_t kBlocks = 8;
 constexpr double kCoherent = 2.5;
 /// And by what share of a stage's power, since sampling alone shifts peaks by a little. @ours
 constexpr double kLeastGain = 0.02;
+/// Peaks of an autocorrelation are alike from this share of the highest on. @ours
+constexpr double kSamePeak = 0.7;
+/// Two ways to measure a gap may differ by so many samples. @ours
+constexpr double kAgree = 0.3;
 /// How much longer than any gap between stages the pause must be. @ours
 constexpr double kPause = 1.5;
 
@@ -76,6 +80,15 @@ double top_height(const std::vector<double>& values, std::size_t at) {
   }
   const double x = parabola_top(values[at - 1], values[at], values[at + 1]);
   return values[at] - 0.25 * (values[at - 1] - values[at + 1]) * x;
+}
+
+/// The highest of a value and its two neighbours.
+std::size_t nearby_top(const std::vector<double>& values, std::size_t at) {
+  std::size_t best = at;
+  for (const std::size_t other : {at - 1, at + 1}) {
+    best = values[other] > values[best] ? other : best;
+  }
+  return best;
 }
 
 double best_lag(const std::vector<double>& values, std::size_t most) {
@@ -170,6 +183,26 @@ std::optional<std::size_t> coherent_cut(const DoubleMatrix& gains, double block_
   return best;
 }
 
+/// Whether neighbours on the circle are as far apart as their lags against the first stage say, up
+/// to whole periods.  They are not if the period is wrong or a lag is none.
+bool consistent(const DoubleMatrix& means,
+                const std::vector<std::uint32_t>& circle,
+                const std::vector<double>& folded,
+                double period) {
+  const std::size_t most = std::min(
+      {means.columns / kLagShare, kMostLag, static_cast<std::size_t>(std::ceil(period)) + 2});
+  for (std::size_t i = 0; i + 1 < circle.size(); ++i) {
+    const double gap = folded[circle[i + 1]] - folded[circle[i]];
+    const double seen =
+        best_lag(coefficients(means.row(circle[i]), means.row(circle[i + 1]), most), most);
+    const double off = (seen - gap) / period;
+    if (std::abs(off - std::round(off)) * period > kAgree) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// Of a mean stage, in one block.
 double block_power(const DoubleMatrix& means) {
   const double power =
@@ -246,39 +279,56 @@ BurstRhythm burst_rhythm(const DoubleMatrix& means, double noise_share) {
                    static_cast<double>(means.rows);
     }
   }
-  // The first period is beyond the first valley.
-  std::size_t lag = 1;
-  while (lag < most && mean[lag] > 0.0 && mean[lag + 1] < mean[lag]) {
-    ++lag;
+  // The first period is beyond the first valley, and the shortest peak that is about as high as
+  // any: the others are its multiples, which fall on whole samples more or less well.
+  std::size_t valley = 1;
+  while (valley < most && mean[valley] > 0.0 && mean[valley + 1] < mean[valley]) {
+    ++valley;
+  }
+  double highest = 0.0;
+  std::vector<std::size_t> peaks;
+  for (std::size_t i = valley + 1; i < most; ++i) {
+    if (mean[i] >= mean[i - 1] && mean[i] >= mean[i + 1]) {
+      peaks.push_back(i);
+      highest = std::max(highest, top_height(mean, i));
+    }
   }
   BurstRhythm rhythm;
-  std::size_t best = lag;
-  for (std::size_t i = lag; i + 1 <= most; ++i) {
-    // The shortest of peaks that are nearly alike: the others are its multiples.
-    if (mean[i] > mean[best] * 1.1 || (best == lag && mean[i] > mean[best])) {
-      best = i;
+  for (const std::size_t i : peaks) {
+    if (top_height(mean, i) >= kSamePeak * highest) {
+      rhythm.period = static_cast<double>(i) + parabola_top(mean[i - 1], mean[i], mean[i + 1]);
+      break;
     }
   }
-  rhythm.period = static_cast<double>(best);
-  if (best > 0 && best < most) {
-    rhythm.period += parabola_top(mean[best - 1], mean[best], mean[best + 1]);
-  }
-  double sum = 0.0;
+  // Multiples of the period say more exactly how long it is, and whether it goes on: the first peak
+  // was chosen for its height, those were not.
+  double later = 0.0;
   double count = 0.0;
-  for (double multiple = 1.0; multiple <= 3.0; ++multiple) {
+  for (double multiple = 2.0; multiple <= 4.0 && rhythm.period > 0.0; ++multiple) {
     const auto at = static_cast<std::size_t>(std::lround(multiple * rhythm.period));
-    if (at > 0 && at < most) {
-      sum += top_height(mean, at);
-      ++count;
+    if (at + 2 > most) {
+      break;
     }
+    const std::size_t top = nearby_top(mean, at);
+    rhythm.period =
+        (static_cast<double>(top) + parabola_top(mean[top - 1], mean[top], mean[top + 1])) /
+        multiple;
+    later += top_height(mean, top);
+    ++count;
   }
-  rhythm.regularity = count > 0.0 ? sum / count / std::max(1.0 - noise_share, 0.05) : 0.0;
+  const auto first = static_cast<std::size_t>(std::lround(rhythm.period));
+  double height = first > 0 && first + 1 < most ? top_height(mean, nearby_top(mean, first)) : 0.0;
+  height = count > 0.0 ? std::min(height, later / count) : height;
+  rhythm.regularity = height / std::max(1.0 - noise_share, 0.05);
   return rhythm;
 }
 
 StageOrder order_stages(const DoubleMatrix& means, double period, double noise_share) {
   const std::size_t groups = means.rows;
-  const std::size_t most = std::min(means.columns / kLagShare, kMostLag);
+  std::size_t most = std::min(means.columns / kLagShare, kMostLag);
+  period = period > 0.0 ? period : static_cast<double>(most);
+  // A double farther away would bring the error of the period with it, several times.
+  most = std::min(most, static_cast<std::size_t>(std::ceil(period)) + 2);
   std::vector<double> folded(groups, 0.0);
   for (std::size_t g = 1; g < groups; ++g) {
     const double lag = best_lag(coefficients(means.row(0), means.row(g), most), most);
@@ -294,7 +344,7 @@ StageOrder order_stages(const DoubleMatrix& means, double period, double noise_s
   if (!cut && means.columns > 2 * static_cast<std::size_t>(period) + kBlocks * 20) {
     cut = coherent_cut(gains_of_cuts(means, circle, folded, period), block_power(means));
   }
-  order.ambiguous = !cut;
+  order.ambiguous = !cut || !consistent(means, circle, folded, period);
   std::vector<double> lags = folded;
   for (std::size_t i = 0; i < cut.value_or(0); ++i) {
     lags[circle[i]] += period;
