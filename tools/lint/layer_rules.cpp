@@ -115,7 +115,7 @@ const std::vector<LibraryRule>& library_table() {
       {"emmintrin.h", {"detectors/shortterm"}},
       {"immintrin.h", {"sim/base"}},
       {"thread", kThreads},
-      {"mutex", kThreads},
+      {"mutex", with(kThreads, {"skeleton"})},  // FFTW's planner is not thread-safe
       {"atomic", kThreads},
       {"condition_variable", kThreads},
       {"future", kThreads},
