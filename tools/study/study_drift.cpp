@@ -15,7 +15,7 @@ constexpr std::int64_t kRecordFrom = 120;
 constexpr double kWantedSteps = 3.0;
 constexpr double kLookedAtSteps = 6.0;
 constexpr Duration kPrice = std::chrono::hours(1);
-constexpr std::int64_t kWatched = 3 * 3'600;  ///< columns
+constexpr std::int64_t kWatched = 10'800;  ///< columns
 
 /// 64 GPUs: two stages of four hosts.
 StudyCase watched_job(double step_s, double snr_db) {
