@@ -222,6 +222,10 @@ TEST(SkeletonInference, SaysNothingWhenNothingIsKnown) {
            set_row(record, member, std::numeric_limits<float>::quiet_NaN());
          }
        }},
+      {"three long steps",
+       [](TrafficRecord& record) {
+         record = burst_job({.columns = 60, .step_s = 20.0, .offset_s = 1.0}).record;
+       }},
       {"two hosts",
        [](TrafficRecord& record) { record = burst_job({.stages = 1, .replicas = 2}).record; }},
   };
