@@ -5,7 +5,9 @@
 #include "skeleton/stage_pattern.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <vector>
 
@@ -26,12 +28,50 @@ constexpr double kLeastGain = 0.2;
 constexpr double kKinds = 3.0;
 constexpr double kStepsOfSilence = 2.5;  ///< a shorter pause of everybody is no drift @ours
 
-double root_mean_square(const std::vector<double>& values) {
-  double sum = 0.0;
-  for (const double value : values) {
-    sum += value * value;
+/// Parts of a reference.
+constexpr std::size_t kFirstHalf = 0;
+constexpr std::size_t kSecondHalf = 1;
+constexpr std::size_t kWhole = 2;
+
+/// What a member or a stage did beyond what was expected, column by column.
+struct Residuals {
+  std::vector<double> values;
+  std::vector<double> expected;
+
+  /// Nothing where something is NaN.
+  void add(double value, double says) {
+    if (!std::isnan(value)) {
+      values.push_back(value);
+      expected.push_back(says);
+    }
   }
-  return values.empty() ? 0.0 : std::sqrt(sum / static_cast<double>(values.size()));
+
+  /// The half that a column does not belong to: peaks are measured with noise that was learnt on
+  /// other columns, as they will be met.
+  std::size_t other_half(std::size_t i) const {
+    return 2 * i < values.size() ? kSecondHalf : kFirstHalf;
+  }
+
+  /// Root of the mean square; 0 of nothing.
+  double spread(std::size_t part) const {
+    const std::size_t middle = (values.size() + 1) / 2;
+    const std::size_t from = part == kSecondHalf ? middle : 0;
+    const std::size_t to = part == kFirstHalf ? middle : values.size();
+    double sum = 0.0;
+    for (std::size_t i = from; i < to; ++i) {
+      sum += values[i] * values[i];
+    }
+    return to > from ? std::sqrt(sum / static_cast<double>(to - from)) : 0.0;
+  }
+};
+
+double median_of(std::vector<double>& values) {
+  if (values.empty()) {
+    return 0.0;
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 }  // namespace
@@ -80,35 +120,44 @@ class DriftGuard::Impl final {
   };
 
   void learn_members(const TrafficRecord& reference, double columns) {
-    Excursions missing;
-    Excursions spread;
-    std::vector<double> residuals;
-    std::vector<double> expected;
+    std::vector<Residuals> all(members_.size());
+    std::array<std::vector<double>, 3> shares;
     for (std::size_t m = 0; m < members_.size(); ++m) {
       const double level = pattern_.level(m);
       if (pattern_.gain(m) < kLeastGain || level <= 0.0) {
         continue;
       }
-      residuals.clear();
-      expected.clear();
       for (std::size_t c = 0; c < reference.columns; ++c) {
         const double says = pattern_.expected_elsewhere(m, c);
-        const double rate = static_cast<double>(reference.row(m)[c]);
-        if (!std::isnan(says) && !std::isnan(rate)) {
-          residuals.push_back(rate - says);
-          expected.push_back(says);
-        }
+        all[m].add(static_cast<double>(reference.row(m)[c]) - says, says);
       }
-      const double noise = std::max(root_mean_square(residuals), kFloorShare * level);
-      streams_[m].noise = noise;
-      std::vector<double> lost(residuals.size());
-      std::vector<double> spreads(residuals.size());
-      for (std::size_t i = 0; i < residuals.size(); ++i) {
-        lost[i] = missing_increment(residuals[i] / noise, expected[i] / noise);
-        spreads[i] = spread_increment(residuals[i] / noise, kMostOfMember);
+      for (std::size_t part = 0; part < shares.size(); ++part) {
+        shares[part].push_back(all[m].spread(part) / level);
+      }
+    }
+    // A member that happened to be quieter than most may be as loud as they are.
+    std::array<double, 3> least{};
+    for (std::size_t part = 0; part < shares.size(); ++part) {
+      least[part] = std::max(kFloorShare, median_of(shares[part]));
+    }
+    Excursions missing;
+    Excursions spread;
+    for (std::size_t m = 0; m < members_.size(); ++m) {
+      const double level = pattern_.level(m);
+      if (all[m].values.empty()) {
+        continue;
+      }
+      streams_[m].noise = std::max(all[m].spread(kWhole), least[kWhole] * level);
+      std::vector<double> lost;
+      std::vector<double> wide;
+      for (std::size_t i = 0; i < all[m].values.size(); ++i) {
+        const std::size_t other = all[m].other_half(i);
+        const double noise = std::max(all[m].spread(other), least[other] * level);
+        lost.push_back(missing_increment(all[m].values[i] / noise, all[m].expected[i] / noise));
+        wide.push_back(spread_increment(all[m].values[i] / noise, kMostOfMember));
       }
       missing.add(lost);
-      spread.add(spreads);
+      spread.add(wide);
     }
     most_missing_ = missing.threshold(columns);
     most_spread_ = spread.threshold(columns);
@@ -118,20 +167,21 @@ class DriftGuard::Impl final {
     stages_.resize(pattern_.stage_count());
     Excursions spread;
     for (std::size_t k = 1; k < stages_.size(); ++k) {
-      std::vector<double> residuals;
+      Residuals residuals;
       for (std::size_t c = 0; c < pattern_.columns(); ++c) {
-        const double residual = pattern_.stage_residual(k, c);
-        if (!std::isnan(residual)) {
-          residuals.push_back(residual);
-        }
+        residuals.add(pattern_.stage_residual(k, c), 0.0);
       }
-      const double noise =
-          std::max(root_mean_square(residuals), kStageFloorShare * pattern_.stage_level(k));
-      stages_[k].noise = residuals.empty() ? 0.0 : noise;
-      for (double& residual : residuals) {
-        residual = noise > 0.0 ? spread_increment(residual / noise, kMostOfStage) : 0.0;
+      const double least = kStageFloorShare * pattern_.stage_level(k);
+      if (residuals.values.empty() || least <= 0.0) {
+        continue;
       }
-      spread.add(residuals);
+      stages_[k].noise = std::max(residuals.spread(kWhole), least);
+      std::vector<double> wide;
+      for (std::size_t i = 0; i < residuals.values.size(); ++i) {
+        const double noise = std::max(residuals.spread(residuals.other_half(i)), least);
+        wide.push_back(spread_increment(residuals.values[i] / noise, kMostOfStage));
+      }
+      spread.add(wide);
     }
     most_stage_spread_ = spread.threshold(columns);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/base/units.h"
+#include "skeleton/task_skeleton.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +33,10 @@ struct SkeletonOptions {
   /// A record shorter than this says nothing; it is read again as it grows, up to the longest.
   Duration shortest_record = std::chrono::seconds(60);  ///< @ours
   Duration longest_record = std::chrono::seconds(300);  ///< @ours; the paper shows 900 s
-  double confidence = 0.99;         ///< a scope that is less certain is not used @ours
-  std::size_t dumps_per_round = 8;  ///< flow-counter dumps asked for per visit period
+  double confidence = 0.99;  ///< a scope that is less certain is not used @ours
+  /// No wider scope than this is used, whatever the traffic looks like.  @ours
+  SkeletonScope widest = SkeletonScope::kMesh;
+  std::size_t dumps_per_round = 8;                ///< flow-counter dumps asked for per visit period
   Duration dump_again = std::chrono::minutes(5);  ///< tables are read again after this
   std::vector<std::string> opt_out{};             ///< tasks whose traffic is not looked at
   InferenceOptions inference{};

@@ -25,7 +25,7 @@ double quantile_of(std::vector<double>& values, double level) {
     return 0.0;
   }
   const auto index =
-      static_cast<std::ptrdiff_t>(level * static_cast<double>(values.size() - 1) + 0.5);
+      static_cast<std::ptrdiff_t>(std::lround(level * static_cast<double>(values.size() - 1)));
   std::nth_element(values.begin(), values.begin() + index, values.end());
   return values[static_cast<std::size_t>(index)];
 }

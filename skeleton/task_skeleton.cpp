@@ -7,9 +7,9 @@ std::string_view to_string(SkeletonScope scope) {
     case SkeletonScope::kMesh:
       return "mesh";
     case SkeletonScope::kSameRail:
-      return "same_rail";
+      return "same-rail";
     case SkeletonScope::kAdjacentGroups:
-      return "adjacent_groups";
+      return "adjacent-groups";
     case SkeletonScope::kPeers:
       return "peers";
   }
@@ -23,7 +23,7 @@ std::string_view to_string(SkeletonBasis basis) {
     case SkeletonBasis::kThroughput:
       return "throughput";
     case SkeletonBasis::kFlowTable:
-      return "flow_table";
+      return "flow-table";
   }
   return "?";
 }

@@ -3,6 +3,7 @@
 #include "detectors/pipeline/latency_stage.h"
 #include "detectors/pipeline/loss_stage.h"
 #include "detectors/pipeline/pipeline_state.h"
+#include "detectors/pipeline/skeleton_stage.h"
 #include "detectors/shortterm/short_term_detector.h"
 #include "detectors/window/window_store.h"
 #include "sim/base/check.h"
@@ -36,6 +37,7 @@ class Pipeline::Impl {
       : state_(options, telemetry),
         loss_(state_),
         latency_(state_),
+        skeleton_(state_),
         detector_(options.window, options.short_term, options.configuration) {
     submit(whole_range(telemetry.endpoints));
   }
@@ -55,6 +57,8 @@ class Pipeline::Impl {
     }
     end_tasks();
   }
+
+  void throughput(std::span<const ThroughputSample> samples) { skeleton_.throughput(samples); }
 
   void observe(Time now, const ProbeBatch& batch) {
     // Live backends may deliver in the order of arrival; incidents do not depend on it.
@@ -90,6 +94,10 @@ class Pipeline::Impl {
     }
     state_.incidents.close_silent(now, state_.sweep(), unheard_);
     release_ended(now);
+    skeleton_.run(now);
+    for (const PairRange& pairs : std::exchange(state_.new_pairs, {})) {
+      welcome(pairs);
+    }
   }
 
   void finish(Time now) {
@@ -113,6 +121,7 @@ class Pipeline::Impl {
                 state_.memory,
                 loss_,
                 latency_,
+                skeleton_,
                 detector_,
                 stores_[0],
                 stores_[1]);
@@ -135,6 +144,12 @@ class Pipeline::Impl {
   void submit(EndpointRange range) {
     const PairRange pairs = state_.submit(range);
     loss_.submit(range);
+    skeleton_.submit(range);
+    welcome(pairs);
+  }
+
+  /// Pairs that were never listed before.
+  void welcome(PairRange pairs) {
     detector_.resize(state_.scheduler.pairs().size());
     const EndpointDirectory& endpoints = state_.telemetry.endpoints;
     for (std::uint32_t i = 0; i < pairs.count; ++i) {
@@ -187,6 +202,7 @@ class Pipeline::Impl {
         task.pairs.insert(task.pairs.end(), pairs.begin(), pairs.end());
       }
       state_.activation.end(endpoints);
+      skeleton_.end(endpoints);
       gone.insert(gone.end(), endpoints.begin(), endpoints.end());
       task.endpoints = std::move(endpoints);
       ended_.push_back(std::move(task));
@@ -309,6 +325,7 @@ class Pipeline::Impl {
   PipelineState state_;
   LossStage loss_;
   LatencyStage latency_;
+  SkeletonStage skeleton_;
   ShortTermDetector detector_;
   std::array<WindowStore, 2> stores_;
   std::array<WindowRecord, 2> records_;
@@ -355,6 +372,10 @@ PipelineMemory Pipeline::memory() const {
 
 void Pipeline::membership(std::span<const MembershipEvent> events) {
   impl_->membership(events);
+}
+
+void Pipeline::throughput(std::span<const ThroughputSample> samples) {
+  impl_->throughput(samples);
 }
 
 void Pipeline::plan(Time now, std::vector<ProbeRequest>& requests) {

@@ -3,10 +3,14 @@
 // It owns no clock, thread or socket.  A driver (simulator, replay, agent) repeats, once per visit
 // period:
 //
+//   pipeline.membership(events);           // who came and went
+//   pipeline.throughput(samples);          // what the RNICs of the tasks send
 //   pipeline.plan(now, requests);          // which pairs to visit in [now, now + visit)
 //   ... the backend carries them out ...
 //   pipeline.observe(later, batch);        // whole visits, complete
-//   pipeline.poll(later);                  // closes windows, localizes, opens and closes incidents
+//   pipeline.poll(later);                  // closes windows, localizes, opens and closes
+//   incidents,
+//                                          // and changes ping lists (PingListKind::kSkeleton)
 //
 // Tasks come and go (telemetry.h): kSubmitted appends endpoints and pairs.  When the last endpoint
 // of a task is gone its lists go at once, and all that is known about its pairs as soon as no visit
@@ -58,6 +62,8 @@ class Pipeline final {
 
   /// REQUIRES: no more endpoints are submitted than the directory holds.
   void membership(std::span<const MembershipEvent> events);
+  /// Samples as they come in; only the traffic skeleton reads them.
+  void throughput(std::span<const ThroughputSample> samples);
   void plan(Time now, std::vector<ProbeRequest>& requests);
   void observe(Time now, const ProbeBatch& batch);
   void poll(Time now);

@@ -47,6 +47,17 @@ PairRange PipelineState::submit(EndpointRange range) {
   return {PairId(first), static_cast<std::uint32_t>(scheduler.pairs().size()) - first};
 }
 
+void PipelineState::relist(EndpointId source, std::span<const EndpointId> targets) {
+  activation.relist(source, scheduler.targets(source), targets);
+  const PairRange added = scheduler.relist(source, targets);
+  for (std::uint32_t i = 0; i < added.count; ++i) {
+    memory.at(PairId(added.first.index() + i)).live = true;
+  }
+  if (added.count > 0) {
+    new_pairs.push_back(added);
+  }
+}
+
 void PipelineState::release(PairRange pairs) {
   paths.release(pairs);
   log.release(pairs);

@@ -14,6 +14,7 @@
 #include "skeleton/activation.h"
 #include "skeleton/task_book.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,9 +48,13 @@ struct PipelineState {
   std::uint32_t endpoint_count = 0;  ///< those of the directory that were submitted so far
   std::uint64_t pairs_full_mesh = 0;
   std::uint64_t pairs_same_rail = 0;
+  std::vector<PairRange> new_pairs;  ///< that relist() appended, until somebody has seen to them
 
   /// Lists for endpoints that were submitted together; returns their pairs.
   PairRange submit(EndpointRange range);
+
+  /// Another list for one source of a task that lives.
+  void relist(EndpointId source, std::span<const EndpointId> targets);
 
   /// Forgets pairs of an ended task.
   void release(PairRange pairs);

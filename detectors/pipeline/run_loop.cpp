@@ -35,6 +35,7 @@ void begin_turn(Pipeline& pipeline,
   turn.intake.events(now, turn.events);
   turn.intake.samples(now, turn.samples);
   pipeline.membership(turn.events);
+  pipeline.throughput(turn.samples);
   if (probe) {
     pipeline.plan(now, turn.requests);
     turn.intake.visits().expect(turn.requests);

@@ -36,6 +36,7 @@ struct SkeletonRecord {
   std::uint64_t pairs = 0;           ///< directed, in the lists of the task from now on
   std::uint64_t pairs_repaired = 0;  ///< of them, added so that links can be told apart
   std::string why;
+  std::vector<double> lags_s{};  ///< by stage: how much later than stage 0 it bursts
 };
 
 struct PipelineUpdates {

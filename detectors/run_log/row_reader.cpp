@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace bonescan::run_log {
@@ -47,6 +49,23 @@ class TableCheck {
   const char* table_;
   std::optional<Error> error_;
 };
+
+/// Numbers that are separated by blanks.
+std::optional<std::vector<double>> numbers(const std::string& text) {
+  std::vector<double> values;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    double value = 0.0;
+    const std::from_chars_result read = std::from_chars(at, end, value);
+    if (read.ec != std::errc() || (read.ptr != end && *read.ptr != ' ')) {
+      return std::nullopt;
+    }
+    values.push_back(value);
+    at = read.ptr == end ? end : read.ptr + 1;
+  }
+  return values;
+}
 
 bool below(std::int64_t id, std::size_t count) {
   return id >= 0 && static_cast<std::uint64_t>(id) < count;
@@ -133,22 +152,25 @@ bool attach_candidate(const Statement& row, std::size_t component_count, Inciden
 
 Expected<void> read_endpoints(const Database& database, EndpointDirectory& rows) {
   TableCheck check(database, "endpoint");
-  return check.after(
-      database.for_each("SELECT id, name, host, task, overlay_ip, underlay_ip, tor, rail, local "
-                        "FROM endpoint ORDER BY id",
-                        [&](const Statement& row) {
-                          if (row.integer(0) != static_cast<std::int64_t>(rows.size())) {
-                            return check.refuse(row);
-                          }
-                          rows.push_back({row.text(1),
-                                          row.text(2),
-                                          row.text(3),
-                                          row.text(4),
-                                          row.text(5),
-                                          row.text(6),
-                                          static_cast<std::uint16_t>(row.integer(7)),
-                                          row.integer(8) != 0});
-                        }));
+  return check.after(database.for_each(
+      "SELECT id, name, host, task, overlay_ip, underlay_ip, tor, rail, local, "
+      "container "
+      "FROM endpoint ORDER BY id",
+      [&](const Statement& row) {
+        if (row.integer(0) != static_cast<std::int64_t>(rows.size())) {
+          return check.refuse(row);
+        }
+        rows.push_back(
+            {row.text(1),
+             row.text(2),
+             row.text(3),
+             row.text(4),
+             row.text(5),
+             row.text(6),
+             static_cast<std::uint16_t>(row.integer(7)),
+             row.integer(8) != 0,
+             row.is_null(9) ? std::optional<std::uint32_t>() : std::optional(row.index(9))});
+      }));
 }
 
 Expected<void> read_components(const Database& database, ComponentTable& rows) {
@@ -188,6 +210,30 @@ Expected<void> read_windows(const Database& database, std::vector<WindowRecord>&
                         row.index(6),
                         row.index(7)});
       });
+}
+
+Expected<void> read_skeletons(const Database& database, std::vector<SkeletonRecord>& rows) {
+  TableCheck check(database, "skeleton");
+  return check.after(database.for_each(
+      "SELECT sequence, at_ns, task, scope, basis, confidence, members, stages, pairs, "
+      "pairs_repaired, why, lags_s FROM skeleton ORDER BY sequence",
+      [&](const Statement& row) {
+        std::optional<std::vector<double>> lags_s = numbers(row.text(11));
+        if (!lags_s) {
+          return check.refuse(row);
+        }
+        rows.push_back({row.time(1),
+                        row.text(2),
+                        row.text(3),
+                        row.text(4),
+                        row.real(5),
+                        row.index(6),
+                        row.index(7),
+                        static_cast<std::uint64_t>(row.integer(8)),
+                        static_cast<std::uint64_t>(row.integer(9)),
+                        row.text(10),
+                        std::move(*lags_s)});
+      }));
 }
 
 Expected<void> read_verdicts(const Database& database,

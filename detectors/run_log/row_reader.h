@@ -33,6 +33,7 @@ Expected<void> read_endpoints(const Database& database, EndpointDirectory& rows)
 Expected<void> read_components(const Database& database, ComponentTable& rows);
 Expected<void> read_pairs(const Database& database, std::size_t endpoint_count, PairTable& rows);
 Expected<void> read_windows(const Database& database, std::vector<WindowRecord>& rows);
+Expected<void> read_skeletons(const Database& database, std::vector<SkeletonRecord>& rows);
 Expected<void> read_verdicts(const Database& database,
                              std::size_t pair_count,
                              std::vector<Verdict>& rows);

@@ -90,6 +90,8 @@ class RunLogReader final {
   ComponentTable components() const;
   PairTable pairs() const;
   std::vector<WindowRecord> windows() const;
+  /// What changed ping lists, in order.
+  std::vector<SkeletonRecord> skeletons() const;
   std::vector<Verdict> verdicts() const;
   std::vector<Incident> incidents() const;
   std::vector<TruthRow> truth() const;

@@ -83,6 +83,12 @@ std::vector<WindowRecord> RunLogReader::windows() const {
   return rows;
 }
 
+std::vector<SkeletonRecord> RunLogReader::skeletons() const {
+  std::vector<SkeletonRecord> rows;
+  static_cast<void>(run_log::read_skeletons(impl_->database, rows));
+  return rows;
+}
+
 std::vector<Verdict> RunLogReader::verdicts() const {
   std::vector<Verdict> rows;
   static_cast<void>(run_log::read_verdicts(impl_->database, impl_->pairs.size(), rows));
@@ -152,11 +158,13 @@ Expected<void> RunLogReader::verify() const {
   const std::size_t endpoint_count = impl_->endpoints.size();
   const std::size_t component_count = impl_->components.size();
   std::vector<WindowRecord> windows;
+  std::vector<SkeletonRecord> skeletons;
   std::vector<Verdict> verdicts;
   std::vector<Incident> incidents;
   std::vector<TruthRow> truth;
   std::vector<run_log::HandedEvent> membership;
   return run_log::read_windows(database, windows)
+      .and_then([&] { return run_log::read_skeletons(database, skeletons); })
       .and_then([&] { return run_log::read_verdicts(database, pair_count, verdicts); })
       .and_then([&] {
         return run_log::read_incidents(database, {pair_count, component_count}, incidents);

@@ -35,6 +35,7 @@ struct InsertStatements {
   Statement pair;
   Statement membership;
   Statement window;
+  Statement skeleton;
   Statement verdict;
   Statement truth;
   Statement delete_equivalents;
@@ -47,11 +48,12 @@ struct InsertStatements {
 
 Expected<void> prepare_all(const Database& database, InsertStatements& insert) {
   const std::pair<Statement*, std::string_view> statements[] = {
-      {&insert.endpoint, "INSERT INTO endpoint VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+      {&insert.endpoint, "INSERT INTO endpoint VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&insert.component, "INSERT INTO component VALUES (?, ?, ?)"},
       {&insert.pair, "INSERT INTO pair VALUES (?, ?, ?)"},
       {&insert.membership, "INSERT INTO membership VALUES (NULL, ?, ?, ?, ?, ?)"},
       {&insert.window, "INSERT INTO window VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"},
+      {&insert.skeleton, "INSERT INTO skeleton VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&insert.verdict, "INSERT INTO verdict VALUES (NULL, ?, ?, ?, ?, ?, ?)"},
       {&insert.truth,
        "INSERT OR REPLACE INTO truth VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
@@ -94,6 +96,7 @@ class RunLogWriter::Impl {
   run_log::ThroughputBlock throughput_;
   std::vector<run_log::HandedEvent> membership_;
   std::vector<WindowRecord> windows_;
+  std::vector<SkeletonRecord> skeletons_;
   std::vector<Verdict> verdicts_;
   std::vector<Endpoint> new_endpoints_;
   std::vector<Pair> new_pairs_;
@@ -110,6 +113,7 @@ class RunLogWriter::Impl {
   Expected<void> write_names(const ComponentTable& components);
   Expected<void> write_blocks();
   Expected<void> write_records();
+  Expected<void> write_skeletons();
   Expected<void> write_truth(const TruthRow& row);
   Expected<void> write_inquiries();
   void forget_written();
@@ -185,7 +189,8 @@ Expected<void> RunLogWriter::Impl::write_endpoint(const Endpoint& endpoint) {
                               endpoint.underlay_ip,
                               endpoint.tor,
                               std::uint32_t{endpoint.rail},
-                              std::uint32_t{endpoint.local ? 1U : 0U});
+                              std::uint32_t{endpoint.local ? 1U : 0U},
+                              endpoint.container);
 }
 
 Expected<void> RunLogWriter::Impl::write_names(const ComponentTable& components) {
@@ -256,8 +261,30 @@ Expected<void> RunLogWriter::Impl::write_records() {
                                static_cast<double>(verdict.score),
                                static_cast<double>(verdict.factor));
   }
+  if (done) {
+    done = write_skeletons();
+  }
   for (auto row = truth_.begin(); done && row != truth_.end(); ++row) {
     done = write_truth(row->second);
+  }
+  return done;
+}
+
+Expected<void> RunLogWriter::Impl::write_skeletons() {
+  Expected<void> done;
+  for (std::size_t i = 0; done && i < skeletons_.size(); ++i) {
+    const SkeletonRecord& record = skeletons_[i];
+    done = insert_.skeleton.run(record.at,
+                                record.task,
+                                record.scope,
+                                record.basis,
+                                record.confidence,
+                                record.members,
+                                record.stages,
+                                record.pairs,
+                                record.pairs_repaired,
+                                record.why,
+                                fmt::format("{}", fmt::join(record.lags_s, " ")));
   }
   return done;
 }
@@ -306,6 +333,7 @@ void RunLogWriter::Impl::forget_written() {
   throughput_.clear();
   membership_.clear();
   windows_.clear();
+  skeletons_.clear();
   verdicts_.clear();
   new_endpoints_.clear();
   new_pairs_.clear();
@@ -383,6 +411,7 @@ void RunLogWriter::updates(const PipelineUpdates& updates,
   Impl& impl = *impl_;
   impl.verdicts_.insert(impl.verdicts_.end(), updates.verdicts.begin(), updates.verdicts.end());
   impl.windows_.insert(impl.windows_.end(), updates.windows.begin(), updates.windows.end());
+  impl.skeletons_.insert(impl.skeletons_.end(), updates.skeletons.begin(), updates.skeletons.end());
   for (const std::size_t number : updates.incidents) {
     BONESCAN_CHECK(number < incidents.size());
     impl.incidents_.change(number, incidents[number]);

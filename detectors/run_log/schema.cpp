@@ -46,7 +46,8 @@ CREATE TABLE endpoint (
   underlay_ip TEXT NOT NULL,
   tor TEXT NOT NULL,
   rail INTEGER NOT NULL,
-  local INTEGER NOT NULL
+  local INTEGER NOT NULL,
+  container INTEGER
 );
 CREATE TABLE component (id INTEGER PRIMARY KEY, type TEXT NOT NULL, name TEXT NOT NULL);
 CREATE TABLE pair (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, target INTEGER NOT NULL);
@@ -68,6 +69,20 @@ CREATE TABLE window (
   pairs_evaluated INTEGER NOT NULL,
   pairs_insufficient INTEGER NOT NULL,
   pairs_anomalous INTEGER NOT NULL
+);
+CREATE TABLE skeleton (
+  sequence INTEGER PRIMARY KEY,
+  at_ns INTEGER NOT NULL,
+  task TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  basis TEXT NOT NULL,
+  confidence REAL,
+  members INTEGER NOT NULL,
+  stages INTEGER NOT NULL,
+  pairs INTEGER NOT NULL,
+  pairs_repaired INTEGER NOT NULL,
+  why TEXT NOT NULL,
+  lags_s TEXT NOT NULL
 );
 CREATE TABLE verdict (
   sequence INTEGER PRIMARY KEY,

@@ -98,9 +98,10 @@ std::uint64_t SimFlowCounters::bytes_of(const FlowQuad& quad,
   const double possible = kPacketsOfAVisit + seconds(counted - flow.installed) * kPacketsPerSecond;
   double bytes =
       std::min(static_cast<double>(flow.hits), std::floor(possible)) * double{kProbeSize};
-  if (quad.traffic != TrafficKind::kNone) {
+  // Also of a shape that the job had before: what was counted stays while the entry lives.
+  if (const JobId job = world_->jobs().place(rnic).job; job.valid()) {
     const RnicId peer = quad.ends[1 - quad.end_of(rnic)];
-    bytes += job_bytes(world_->jobs()[quad.job.index()], rnic, peer, flow.installed, counted);
+    bytes += job_bytes(world_->jobs()[job.index()], rnic, peer, flow.installed, counted);
   }
   return static_cast<std::uint64_t>(bytes);
 }

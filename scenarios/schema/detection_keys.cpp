@@ -2,6 +2,7 @@
 
 #include "detectors/shortterm/lof.h"
 #include "scenarios/schema/quantity.h"
+#include "scenarios/schema/skeleton_keys.h"
 #include "scenarios/schema/yaml_edit.h"
 
 #include <fmt/format.h>
@@ -25,9 +26,12 @@ void add_probing(DetectionTable& table) {
   const auto probing = [](auto member) { return field(&PipelineOptions::probing, member); };
   table.choice<PingListKind>(
       "probing.list",
-      {{"full-mesh", PingListKind::kFullMesh}, {"same-rail", PingListKind::kSameRail}},
+      {{"full-mesh", PingListKind::kFullMesh},
+       {"same-rail", PingListKind::kSameRail},
+       {"skeleton", PingListKind::kSkeleton}},
       probing(&ProbingOptions::list),
-      "Who probes whom: everybody everybody, or only RNICs of the same rail.");
+      "Who probes whom: everybody everybody, only RNICs of the same rail, or only those that the "
+      "job's traffic shows to talk to each other (the same rail until that is known).");
   table.duration("probing.visit",
                  {milliseconds(10), minutes(10)},
                  probing(&ProbingOptions::visit),
@@ -170,6 +174,7 @@ const DetectionTable& detection_table() {
   static const DetectionTable kTable = [] {
     DetectionTable table;
     add_probing(table);
+    add_skeleton_keys(table);
     add_windows(table);
     add_judgement(table);
     return table;
@@ -185,6 +190,7 @@ void apply_configuration(PipelineOptions& pipeline, const YamlNode& root) {
 }
 
 void check_detection(const PipelineOptions& pipeline, const YamlNode& root) {
+  check_skeleton(pipeline, root);
   if (pipeline.short_term.neighbours >= pipeline.window.history) {
     const std::string neighbours = "detection.short_term.neighbours";
     const std::string path = given_or(root, neighbours, "detection.window.history");

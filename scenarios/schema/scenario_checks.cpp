@@ -64,6 +64,15 @@ class ScenarioChecker final {
                 "full-mesh",
                 "no cable connects two rails: pairs across rails are unreachable by design"});
     }
+    if (fabric.preset == FabricPreset::kRailOnly &&
+        scenario_.pipeline.probing.list == PingListKind::kSkeleton &&
+        scenario_.pipeline.skeleton.widest == SkeletonScope::kMesh) {
+      const std::string widest = "probing.skeleton.widest";
+      complain(is_given(widest) ? widest : "probing.list",
+               {"same-rail at the widest in a rail-only fabric",
+                "full-mesh",
+                "no cable connects two rails; set probing.skeleton.widest to same-rail"});
+    }
   }
 
   void check_overlay() const {

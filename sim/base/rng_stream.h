@@ -74,6 +74,10 @@ enum class Purpose : std::uint32_t {
   kTimestampNoise = 91,
   kSkeletonStart = 110,
   kSkeletonOrder = 115,
+  kStudyNoise = 120,
+  kStudyEvent = 121,
+  kStudyDraw = 122,
+  kStudySkew = 123,
   kTest = 1000,
 };
 

@@ -63,8 +63,17 @@ ovs:
     ports:
       - {endpoint: host-a/rnic-0, interface: pf0vf0, openflow_port: 3, mac: '02:00:00:00:00:01',
          tc_device: pf0vf0}
-probing: {list: full-mesh, visit: 1s, probes_per_visit: 5, timeout: 500ms, lateness: 2s,
-          payload: 1KiB, dscp: 26}
+probing:
+  list: full-mesh
+  visit: 1s
+  probes_per_visit: 5
+  timeout: 500ms
+  lateness: 2s
+  payload: 1KiB
+  dscp: 26
+  skeleton: {evidence: flow-table, widest: same-rail, confidence: 0.9, opt_out: [{task: pretrain}],
+             shortest_record: 2min, longest_record: 10min, segment: 30, hop: 10,
+             false_alarm_every: 12h, dumps_per_round: 4, dump_again: 10min}
 detection:
   configuration: bonescan
   window: {length: 30s, history: 10, history_age: 5min, history_sweeps: 12, cold_after: 10s}
@@ -157,6 +166,8 @@ TEST(AgentConfig, FillsInValues) {
   EXPECT_EQ(config.ovs[0].offload_table, OffloadExpectation::kTc);
   EXPECT_EQ(config.ovs[0].ports[0].openflow_port, 3u);
   EXPECT_EQ(config.pipeline.seed, 7u);
+  EXPECT_EQ(config.pipeline.skeleton.evidence, SkeletonEvidence::kFlowTable);
+  EXPECT_EQ(config.pipeline.skeleton.opt_out, std::vector<std::string>{"pretrain"});
   EXPECT_EQ(config.pipeline.short_term.features, FeatureChoice::kMedian);
   const EndpointDirectory endpoints = endpoint_directory(config);
   ASSERT_EQ(endpoints.size(), 3u);
@@ -222,6 +233,10 @@ TEST(AgentConfig, SaysWhereAndWhatIsWrong) {
       {"a stranger's port",
        "agent: {host: h}\n" + one + "ovs: [{name: h, ports: [{endpoint: z}]}]\n",
        "ovs[0].ports[0].endpoint: expected an endpoint of the inventory; found 'z'"},
+      {"an agent that knows the truth",
+       "agent: {host: h}\n" + one + "probing: {skeleton: {evidence: oracle}}\n",
+       "agent.yaml:3:33: probing.skeleton.evidence: expected throughput or flow-table; found "
+       "'oracle'"},
       {"windows shorter than visits",
        "agent: {host: h}\n" + one + "detection: {window: {length: 1s}}\nprobing: {visit: 2s}\n",
        "probing.visit: expected a visit in every window"},

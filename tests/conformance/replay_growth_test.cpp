@@ -1,6 +1,7 @@
 // A run in which tasks come and go, recorded and analysed again.
 #include "detectors/backend_replay/replay_backend.h"
 #include "detectors/run_log/run_log.h"
+#include "tests/support/bursting_world.h"
 #include "tests/support/pipeline_bench.h"
 #include "tests/support/temporary_directory.h"
 #include "tools/run/run_recorder.h"
@@ -32,11 +33,14 @@ struct Recorded {
 };
 
 /// Runs and records in `path`, as a run session does.
-Recorded record(const std::string& path, const Telemetry& raw) {
+Recorded record(const std::string& path,
+                const Telemetry& raw,
+                PingListKind list = PingListKind::kSameRail) {
   auto log = RunLogWriter::create(path, {}, raw.endpoints);
   EXPECT_TRUE(log) << (log ? "" : log.error().detail);
   const Telemetry telemetry = (*log)->recording(raw);
   PipelineOptions options;
+  options.probing.list = list;
   Pipeline pipeline(options, telemetry);
   RunRecorder recorder(**log, pipeline, telemetry);
   const Time reached =
@@ -87,6 +91,42 @@ TEST(ReplayGrowth, TheLogHoldsWhoWasSubmittedWhen) {
                             return event.kind == MembershipKind::kSubmitted;
                           }),
             12);
+}
+
+// Lists shrink to what bursts together, and grow when the job changes.
+TEST(ReplayGrowth, FindsTheSameSkeletonAndTheSameIncidents) {
+  const TemporaryDirectory directory;
+  const BurstJob job = burst_job(four_stages(3));
+  FakeTelemetry world(endpoints_of(job));
+  world.all_ready(kStartOfRun);
+  report(world, job, 0, 150);
+  report(world, burst_job(four_stages(4)), 150, kEndS);
+  world.effects.push_back(
+      {.from = at_s(40), .to = at_s(120), .hits = to_endpoint(EndpointId(6)), .lose_one_in = 1});
+  const Recorded first =
+      record(directory.file("run.sqlite"), world.telemetry(), PingListKind::kSkeleton);
+  EXPECT_NE(first.incidents, "");
+  const auto replay = ReplayBackend::open(directory.file("run.sqlite"));
+  ASSERT_TRUE(replay) << replay.error().detail;
+  const Recorded again =
+      record(directory.file("again.sqlite"), (*replay)->telemetry(), PingListKind::kSkeleton);
+  EXPECT_TRUE((*replay)->status());
+  EXPECT_EQ(again.incidents, first.incidents);
+  EXPECT_EQ(again.result.fingerprint, first.result.fingerprint);
+  const auto told = [&](const char* file) {
+    std::string text;
+    for (const SkeletonRecord& record : (*RunLogReader::open(directory.file(file)))->skeletons()) {
+      text += fmt::format("{} {} {} {} {}\n",
+                          nanoseconds(record.at),
+                          record.scope,
+                          record.pairs,
+                          record.confidence,
+                          record.why);
+    }
+    return text;
+  };
+  EXPECT_THAT(told("run.sqlite"), testing::HasSubstr("adjacent-groups"));
+  EXPECT_EQ(told("again.sqlite"), told("run.sqlite"));
 }
 
 TEST(ReplayGrowth, NamesPairsOfAnotherSchedulerAsTheyAppear) {

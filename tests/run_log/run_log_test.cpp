@@ -30,6 +30,18 @@ TEST(RunLog, GivesBackEveryRow) {
        std::numeric_limits<float>::infinity(),
        0.1F}};
   updates.windows = {{fakes::at_s(0), fakes::at_s(30), 1ull << 40, 2, 3, 4, 5, 6}};
+  updates.skeletons = {{fakes::at_s(7), "job", "same-rail", "preload", 0.0, 4, 0, 12, 0, "", {}},
+                       {fakes::at_s(90),
+                        "job's",
+                        "adjacent-groups",
+                        "throughput",
+                        0.99921,
+                        4,
+                        2,
+                        1ull << 40,
+                        3,
+                        "it bursts",
+                        {0.0, 1.0 / 3.0, -2.5e-9}}};
   updates.incidents = {0, 1};
   std::vector<Incident> incidents = {samples::incident(~0ull), samples::incident(5)};
   incidents[1].closed = fakes::at_s(90);
@@ -57,6 +69,7 @@ TEST(RunLog, GivesBackEveryRow) {
   ASSERT_EQ(components.size(), 3U);
   EXPECT_EQ(components[ComponentId(1)], samples::components()[ComponentId(1)]);
   EXPECT_EQ(reader->windows(), updates.windows);
+  EXPECT_EQ(reader->skeletons(), updates.skeletons);
   EXPECT_EQ(reader->verdicts(), updates.verdicts);
   EXPECT_EQ(reader->incidents(), incidents);
   EXPECT_EQ(reader->truth(), truth);
@@ -73,6 +86,7 @@ TEST(RunLog, StoresEndpointsAsTheyAreSubmitted) {
   const auto writer = create(path);
   const auto submit = [&](std::int64_t second, const std::string& task) {
     const EndpointId id = growing.push_back(fakes::fake_task(task, 4, 1, 1)[EndpointId(0)]);
+    growing[id].container = static_cast<std::uint32_t>(second);
     const MembershipEvent event{fakes::at_s(second), id, MembershipKind::kSubmitted};
     writer->endpoints(growing);
     writer->membership(fakes::at_s(second), std::span(&event, 1));
@@ -89,10 +103,28 @@ TEST(RunLog, StoresEndpointsAsTheyAreSubmitted) {
   EXPECT_TRUE(std::equal(endpoints().begin(), endpoints().end(), stored.begin()));
   EXPECT_EQ(stored[EndpointId(4)].task, "one");
   EXPECT_EQ(stored[EndpointId(5)].task, "two");
+  EXPECT_EQ(stored[EndpointId(3)].container, std::nullopt);
+  EXPECT_EQ(stored[EndpointId(5)].container, 4U);
   const std::vector<MembershipEvent> events = reader->membership();
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[1].kind, MembershipKind::kSubmitted);
   EXPECT_EQ(events[1].endpoint, EndpointId(5));
+}
+
+TEST(RunLog, NoticesLagsThatAreNoNumbers) {
+  for (const char* damage : {"0 x", "0,1", " 1", "1e"}) {
+    SCOPED_TRACE(damage);
+    const fakes::TemporaryDirectory directory;
+    const std::string path = directory.file("run.sqlite");
+    PipelineUpdates updates;
+    updates.skeletons.resize(1);
+    const auto writer = create(path);
+    writer->updates(updates, {}, samples::pairs());
+    ASSERT_TRUE(writer->finish(samples::run_result(), samples::components()));
+    execute(path, std::string("UPDATE skeleton SET lags_s = '") + damage + "'");
+    EXPECT_FALSE(open(path)->verify());
+    EXPECT_TRUE(open(path)->skeletons().empty());
+  }
 }
 
 TEST(RunLog, RefusesSubmissionsThatAreNotInTheOrderOfIds) {
@@ -225,7 +257,7 @@ TEST(RunLog, RefusesWhatItDoesNotKnow) {
   execute(other, "CREATE TABLE run (id INTEGER)");
   const std::string newer = directory.file("newer.sqlite");
   write_window(*create(newer), 1);
-  execute(newer, "PRAGMA user_version = 3");
+  execute(newer, "PRAGMA user_version = 4");
   const std::string empty = directory.file("empty");
   std::ofstream(empty).flush();
   const struct {
@@ -238,7 +270,7 @@ TEST(RunLog, RefusesWhatItDoesNotKnow) {
       {"text", text, ErrorCode::kInvalid, "not a run log"},
       {"empty", empty, ErrorCode::kInvalid, "not a run log"},
       {"another database", other, ErrorCode::kInvalid, "not a run log"},
-      {"newer", newer, ErrorCode::kInvalid, "schema version 3, this program reads version 2"},
+      {"newer", newer, ErrorCode::kInvalid, "schema version 4, this program reads version 3"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);

@@ -48,6 +48,23 @@ inline bool operator==(const WindowRecord& a, const WindowRecord& b) {
   return all(a) == all(b);
 }
 
+inline bool operator==(const SkeletonRecord& a, const SkeletonRecord& b) {
+  const auto all = [](const SkeletonRecord& s) {
+    return std::tie(s.at,
+                    s.task,
+                    s.scope,
+                    s.basis,
+                    s.confidence,
+                    s.members,
+                    s.stages,
+                    s.pairs,
+                    s.pairs_repaired,
+                    s.why,
+                    s.lags_s);
+  };
+  return all(a) == all(b);
+}
+
 inline bool operator==(const Verdict& a, const Verdict& b) {
   return std::tie(a.at, a.pair, a.kind, a.rule, a.score, a.factor) ==
          std::tie(b.at, b.pair, b.kind, b.rule, b.score, b.factor);
@@ -102,7 +119,8 @@ inline bool operator==(const TruthRow& a, const TruthRow& b) {
 
 inline bool operator==(const Endpoint& a, const Endpoint& b) {
   const auto all = [](const Endpoint& e) {
-    return std::tie(e.name, e.host, e.task, e.overlay_ip, e.underlay_ip, e.tor, e.rail);
+    return std::tie(
+        e.name, e.host, e.task, e.overlay_ip, e.underlay_ip, e.tor, e.rail, e.container);
   };
   return all(a) == all(b);
 }

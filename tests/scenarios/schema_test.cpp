@@ -130,8 +130,17 @@ cloud:
   crashes: {share: 1%, within: 30s, noticed: 1min}
   stop_grace: 10s
   agents: {restarts_per_day: 1, down: 5s, upgrade: {first: 10min, every: 10min, over: 5min}}
-probing: {list: full-mesh, visit: 1s, probes_per_visit: 5, timeout: 500ms, lateness: 2s,
-          payload: 1KiB, dscp: 26}
+probing:
+  list: skeleton
+  visit: 1s
+  probes_per_visit: 5
+  timeout: 500ms
+  lateness: 2s
+  payload: 1KiB
+  dscp: 26
+  skeleton: {evidence: throughput, widest: full-mesh, confidence: 0.99, opt_out: [{task: pretrain}],
+             shortest_record: 60s, longest_record: 5min, segment: 60, hop: 15,
+             false_alarm_every: 24h, dumps_per_round: 8, dump_again: 5min}
 detection:
   configuration: bonescan
   window: {length: 30s, history: 10, history_age: 5min, history_sweeps: 12, cold_after: 10s}
@@ -229,6 +238,7 @@ bool stands_alone(const SchemaKey& key) {
          !key.path.starts_with("cloud.sizes") && !key.path.starts_with("cloud.shapes") &&
          !key.path.starts_with("cloud.lifetimes") && !key.path.starts_with("cloud.tasks") &&
          !key.path.starts_with("load.flows") && !key.path.starts_with("load.incasts") &&
+         !key.path.starts_with("probing.skeleton.opt_out") &&
          !key.path.starts_with("jobs[].phases") && !key.path.starts_with("jobs[].stragglers") &&
          !key.path.starts_with("jobs[].idle") && !key.path.starts_with("jobs[].changes") &&
          key.path != "jobs[].container.beside" && key.path != "overlay.ovs.offload_rebalance" &&

@@ -107,11 +107,13 @@ class PipelineBench {
   IntakeCounts counts;                                 ///< at the last turn
   std::vector<Verdict> verdicts;
   std::vector<WindowRecord> windows;
+  std::vector<SkeletonRecord> skeletons;
 
  private:
   void take(Time, const PipelineUpdates& fresh) {
     verdicts.insert(verdicts.end(), fresh.verdicts.begin(), fresh.verdicts.end());
     windows.insert(windows.end(), fresh.windows.begin(), fresh.windows.end());
+    skeletons.insert(skeletons.end(), fresh.skeletons.begin(), fresh.skeletons.end());
   }
 
   std::map<std::int64_t, std::vector<std::function<void()>>> script_;

@@ -26,6 +26,12 @@ class AgentConfigChecker final {
 
   void check() {
     check_detection(config_.pipeline, root_);
+    if (config_.pipeline.skeleton.evidence == SkeletonEvidence::kOracle) {
+      complain("probing.skeleton.evidence",
+               {"throughput or flow-table",
+                "'oracle'",
+                "only the twin knows the truth; an agent has to look"});
+    }
     check_socket(config_.management, "agent.management");
     if (config_.metrics != "none") {
       check_socket(config_.metrics, "agent.metrics");

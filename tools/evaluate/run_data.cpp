@@ -25,6 +25,7 @@ Expected<RunData> load_run(const std::string& directory_or_file) {
       .components = log.components(),
       .pairs = log.pairs(),
       .windows = log.windows(),
+      .skeletons = log.skeletons(),
       .verdicts = log.verdicts(),
       .incidents = log.incidents(),
       .truth = log.truth(),

@@ -25,6 +25,7 @@ struct RunData {
   ComponentTable components;
   PairTable pairs;
   std::vector<WindowRecord> windows;
+  std::vector<SkeletonRecord> skeletons;
   std::vector<Verdict> verdicts;
   std::vector<Incident> incidents;
   std::vector<TruthRow> truth;

@@ -2,6 +2,7 @@
 
 #include "sim/base/check.h"
 #include "tools/report/format.h"
+#include "tools/report/skeleton_report.h"
 
 #include <fmt/format.h>
 
@@ -57,6 +58,9 @@ std::string heading(const RunData& run, const Incident& incident) {
                       clock_text(incident.opened),
                       clock_text(std::max(incident.opened, incident.last_seen)),
                       incident.closed ? "closed " + clock_text(*incident.closed) : "still open");
+  if (const std::string probed = skeleton_at(run, incident); !probed.empty()) {
+    text += fmt::format("  Probed   {}.\n", probed);
+  }
   return text;
 }
 

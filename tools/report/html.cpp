@@ -2,6 +2,7 @@
 
 #include "tools/report/explain.h"
 #include "tools/report/format.h"
+#include "tools/report/skeleton_report.h"
 #include "tools/report/timeline_svg.h"
 
 #include <fmt/format.h>
@@ -179,7 +180,7 @@ std::string report_html(const RunData& run, const Evaluation& evaluation) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width\"><title>bonescan: {}</title><style>{}</style></head><body>\n"
-      "{}{}<h2>Timeline</h2>\n{}{}{}{}</body></html>\n",
+      "{}{}<h2>Timeline</h2>\n{}{}{}{}{}</body></html>\n",
       escape_html(run.info.scenario_name),
       kStyle,
       header(run),
@@ -187,7 +188,8 @@ std::string report_html(const RunData& run, const Evaluation& evaluation) {
       timeline_svg(run, evaluation),
       kKey,
       fault_table(run, evaluation),
-      incident_table(run, evaluation));
+      incident_table(run, evaluation),
+      skeleton_html(run));
 }
 
 }  // namespace bonescan

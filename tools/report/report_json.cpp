@@ -1,6 +1,7 @@
 #include "tools/report/report_json.h"
 
 #include "tools/report/format.h"
+#include "tools/report/skeleton_report.h"
 
 #include <cmath>
 #include <string>
@@ -230,6 +231,15 @@ Json report_json(const RunData& run, const Evaluation& evaluation) {
   for (std::size_t i = 0; i < run.incidents.size(); ++i) {
     incidents.push_back(json_incident(run, evaluation, i));
   }
+  Json skeleton = {{"rnics", result.rnics},
+                   {"pairs_full_mesh", result.pairs_full_mesh},
+                   {"pairs_same_rail", result.pairs_same_rail},
+                   {"pairs_probed", result.pairs_probed},
+                   {"destinations_per_rnic_mean", json_number(result.destinations_per_rnic_mean)},
+                   {"sweep_s", json_number(result.sweep_s)}};
+  if (!run.skeletons.empty()) {
+    skeleton["changes"] = skeleton_json(run);
+  }
   return {{"schema_version", kReportSchemaVersion},
           {"complete", result.complete},
           {"mode", info.mode},
@@ -248,13 +258,7 @@ Json report_json(const RunData& run, const Evaluation& evaluation) {
            {{"sent", result.probes_sent},
             {"lost", result.probes_lost},
             {"local_errors", result.probes_local_errors}}},
-          {"skeleton",
-           {{"rnics", result.rnics},
-            {"pairs_full_mesh", result.pairs_full_mesh},
-            {"pairs_same_rail", result.pairs_same_rail},
-            {"pairs_probed", result.pairs_probed},
-            {"destinations_per_rnic_mean", json_number(result.destinations_per_rnic_mean)},
-            {"sweep_s", json_number(result.sweep_s)}}},
+          {"skeleton", std::move(skeleton)},
           {"matching", json_matching(evaluation.matching)},
           {"detection", json_detection(evaluation.detection)},
           {"localization", json_localization(evaluation.localization)},

@@ -1,6 +1,7 @@
 #include "tools/report/table.h"
 
 #include "tools/report/format.h"
+#include "tools/report/skeleton_report.h"
 
 #include <fmt/format.h>
 
@@ -207,6 +208,7 @@ std::string summary(const RunData& run, const Evaluation& evaluation) {
     const LocalizationScore& score = *evaluation.localization;
     text += fmt::format("localization    {}  {}\n", ratio_text(score.accuracy), mark);
   }
+  text += skeleton_lines(run);
   text += fmt::format("deadline        {} after time zero for an abrupt fault\n",
                       seconds_text(exact_seconds(evaluation.matching.abrupt_deadline)));
   return text;

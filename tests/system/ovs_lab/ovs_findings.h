@@ -61,6 +61,11 @@ class OvsFindings final {
     return summarize(*dump);
   }
 
+  /// Whom the tables at the endpoint say that it sends to.
+  Expected<FlowCounterDump> counters(EndpointId at) {
+    return settled([&](Time now) { return tables_.flow_counters(at, now); });
+  }
+
  private:
   /// Asks in turns, as the pipeline does.  Every call is a new round: nothing old is served.
   template <class Ask>

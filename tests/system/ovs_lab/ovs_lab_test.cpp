@@ -65,6 +65,22 @@ TEST_F(OvsLab, FindsNothingWhenHealthy) {
   }
 }
 
+TEST_F(OvsLab, CountersNameThePeersOfAConversation) {
+  for (const std::uint32_t end : {0U, 1U}) {
+    const auto before = findings_->counters(EndpointId(end));
+    EXPECT_EQ(lab_->probe(20), "20\n");
+    const auto after = findings_->counters(EndpointId(end));
+    ASSERT_TRUE(before && after) << (before ? after.error().detail : before.error().detail);
+    EXPECT_EQ(findings_->name(after->rnic), TwoHostLab::endpoints()[EndpointId(end)].name);
+    ASSERT_EQ(before->flows.size(), 1U) << "the probes of the set-up are in the tables";
+    ASSERT_EQ(after->flows.size(), 1U);
+    EXPECT_EQ(after->flows[0].peer, EndpointId(1 - end));
+    EXPECT_GE(after->flows[0].bytes, before->flows[0].bytes + 20 * 42) << "headers alone";
+    EXPECT_LT(after->flows[0].bytes, before->flows[0].bytes + 20 * 2'000);
+    EXPECT_GT(after->flows[0].age, before->flows[0].age);
+  }
+}
+
 TEST_F(OvsLab, TablesShowASilentBlackHole) {
   const std::string flow = lab_->datapath_flow('A', "in_port(" + lab_->tag() + "pA)");
   ASSERT_NE(flow, "");
