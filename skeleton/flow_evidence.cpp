@@ -75,7 +75,6 @@ struct Round {
 
 /// A campaign reads every member a few times; what it found stays until the next is over.
 struct Member {
-  EndpointId id;
   Time due = Time::min();
   std::optional<FlowReading> last{};  ///< of the campaign
   Round now{};                        ///< of the campaign
@@ -95,12 +94,8 @@ struct Edge {
 
 class FlowEvidence::Impl {
  public:
-  Impl(const std::vector<EndpointId>& members, const SkeletonOptions& options) : options_(options) {
-    members_.reserve(members.size());
-    for (const EndpointId id : members) {
-      members_.push_back({.id = id});
-    }
-  }
+  Impl(std::vector<EndpointId> members, const SkeletonOptions& options)
+      : options_(options), ids_(std::move(members)), members_(ids_.size()) {}
 
   std::size_t poll(FlowTableSource& tables, Time now, std::size_t budget) {
     if (!began_) {
@@ -122,7 +117,7 @@ class FlowEvidence::Impl {
       due.resize(std::min(due.size(), budget));
     }
     for (const std::size_t i : due) {
-      ask(tables, members_[i], now);
+      ask(tables, i, now);
     }
     if (!due.empty()) {
       settle(now);
@@ -166,8 +161,9 @@ class FlowEvidence::Impl {
 
   std::uint32_t fewest() const { return is_oracle() ? 1 : kFewestReadings; }
 
-  void ask(FlowTableSource& tables, Member& member, Time now) {
-    const Expected<FlowCounterDump> answer = tables.flow_counters(member.id, now);
+  void ask(FlowTableSource& tables, std::size_t index, Time now) {
+    Member& member = members_[index];
+    const Expected<FlowCounterDump> answer = tables.flow_counters(ids_[index], now);
     if (answer) {
       take(member, {now, answer->flows});
     } else if (answer.error().code != ErrorCode::kPending) {
@@ -251,14 +247,11 @@ class FlowEvidence::Impl {
   }
 
   std::optional<std::uint32_t> index_of(EndpointId id) const {
-    const auto place =
-        std::lower_bound(members_.begin(), members_.end(), id, [](const Member& a, EndpointId b) {
-          return a.id < b;
-        });
-    if (place == members_.end() || place->id != id) {
+    const auto place = std::lower_bound(ids_.begin(), ids_.end(), id);
+    if (place == ids_.end() || *place != id) {
       return std::nullopt;
     }
-    return static_cast<std::uint32_t>(place - members_.begin());
+    return static_cast<std::uint32_t>(place - ids_.begin());
   }
 
   /// Pairs of members with a < b that either end's tables name in these rounds; counts are those
@@ -286,7 +279,7 @@ class FlowEvidence::Impl {
     for (Edge& edge : found) {
       const Round& one = members_[edge.a].*(*rounds.begin());
       const Round& other = members_[edge.b].*(*rounds.begin());
-      edge.carried = one.carried(members_[edge.b].id) + other.carried(members_[edge.a].id);
+      edge.carried = one.carried(ids_[edge.b]) + other.carried(ids_[edge.a]);
       edge.spans = one.spans() + other.spans();
     }
     return found;
@@ -321,8 +314,8 @@ class FlowEvidence::Impl {
   std::vector<std::vector<EndpointId>> peers_of(const std::vector<Edge>& edges) const {
     std::vector<std::vector<EndpointId>> peers(members_.size());
     for (const Edge& edge : edges) {
-      peers[edge.a].push_back(members_[edge.b].id);
-      peers[edge.b].push_back(members_[edge.a].id);
+      peers[edge.a].push_back(ids_[edge.b]);
+      peers[edge.b].push_back(ids_[edge.a]);
     }
     for (std::vector<EndpointId>& list : peers) {
       std::sort(list.begin(), list.end());
@@ -366,7 +359,7 @@ class FlowEvidence::Impl {
     for (const std::size_t i : unknown) {
       for (const std::size_t other : unknown) {
         if (other != i) {
-          peers[i].push_back(members_[other].id);
+          peers[i].push_back(ids_[other]);
         }
       }
       std::sort(peers[i].begin(), peers[i].end());
@@ -393,6 +386,7 @@ class FlowEvidence::Impl {
   }
 
   SkeletonOptions options_;
+  std::vector<EndpointId> ids_;  ///< ascending
   std::vector<Member> members_;
   std::uint32_t needed_ = fewest();  ///< readings of each member in this campaign
   double confidence_ = 0.0;
@@ -402,7 +396,7 @@ class FlowEvidence::Impl {
 };
 
 FlowEvidence::FlowEvidence(std::vector<EndpointId> members, const SkeletonOptions& options)
-    : impl_(std::make_unique<Impl>(members, options)) {}
+    : impl_(std::make_unique<Impl>(std::move(members), options)) {}
 
 FlowEvidence::~FlowEvidence() = default;
 FlowEvidence::FlowEvidence(FlowEvidence&&) noexcept = default;

@@ -97,6 +97,12 @@ StageCertainty stage_certainty(const StageGroups& groups,
   return certainty;
 }
 
+bool rhythm_alone_missing(const BurstEvidence& evidence) {
+  const bool rhythm = evidence.regularity >= kLeastRegularity && evidence.period >= kShortestPeriod;
+  return !rhythm && evidence.shared_power >= kLeastShared &&
+         evidence.quiet_volume <= kMostQuietVolume;
+}
+
 double rail_certainty(const BurstEvidence& evidence) {
   const bool clear =
       evidence.shared_power >= kLeastShared && evidence.regularity >= kLeastRegularity &&

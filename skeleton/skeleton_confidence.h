@@ -40,6 +40,9 @@ struct BurstEvidence {
   double quiet_volume = 0.0;  ///< rate in quiet columns over the mean rate
 };
 
+/// Whether a rhythm is all that is wanting: a longer record may show one.
+bool rhythm_alone_missing(const BurstEvidence& evidence);
+
 /// That all bulk traffic is in regular bursts, and so on one rail.
 double rail_certainty(const BurstEvidence& evidence);
 

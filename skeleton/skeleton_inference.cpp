@@ -27,6 +27,9 @@ constexpr std::size_t kShortestSegment = 15;
 /// Members of whom too little may be known before nothing is said. @ours
 constexpr double kUnknownLimit = 0.1;
 
+/// Records from this on hold several steps of any job: one without a rhythm has none. @ours
+constexpr double kRhythmSeconds = 180.0;
+
 TaskSkeleton nothing_known(std::string why) {
   TaskSkeleton skeleton;
   skeleton.why = std::move(why);
@@ -218,6 +221,10 @@ class SkeletonInference::Impl {
   static TaskSkeleton judge(const TrafficRecord& record, Reading& reading, double confidence) {
     const double rail = rail_certainty(reading.evidence);
     if (rail < confidence) {
+      if (seconds(record.period) * static_cast<double>(record.columns) < kRhythmSeconds &&
+          rhythm_alone_missing(reading.evidence)) {
+        return nothing_known("the record is too short to tell a rhythm");
+      }
       return whole_mesh(trouble_with(reading.evidence, seconds(record.period)));
     }
     const std::size_t k = reading.count.groups;

@@ -191,6 +191,17 @@ bool rails_alike(const FloatMatrix& rows, const Units& hosts) {
   return own + noise >= kAlike * best;
 }
 
+/// Stages have equal numbers of members: of hosts as well only if hosts have.
+bool hosts_alike(const TrafficRecord& record) {
+  std::vector<std::size_t> counts(record.members.size(), 0);
+  for (const std::uint32_t host : record.hosts) {
+    ++counts[host];
+  }
+  counts.erase(std::remove(counts.begin(), counts.end(), 0U), counts.end());
+  return std::all_of(
+      counts.begin(), counts.end(), [&](std::size_t count) { return count == counts.front(); });
+}
+
 /// Replaces columns in which the whole job is far above its bursts by each unit's mean.
 std::size_t mask_outliers(FloatMatrix& series) {
   std::vector<float> medians(series.columns);
@@ -255,7 +266,7 @@ TrafficUnits traffic_units(const TrafficRecord& record) {
   FloatMatrix means = mean_series(rows, hosts);
   // The questions asked below look at a few hosts: which ones must not depend on names.
   sort_by_traffic(hosts, means);
-  units.host_averaged = rails_alike(rows, hosts);
+  units.host_averaged = hosts_alike(record) && rails_alike(rows, hosts);
   if (units.host_averaged) {
     units.members = std::move(hosts);
     units.series = std::move(means);

@@ -23,9 +23,9 @@ bool narrow(SkeletonScope scope) {
   return scope == SkeletonScope::kAdjacentGroups || scope == SkeletonScope::kPeers;
 }
 
-/// What may be used of it: a scope that is too uncertain is not, and a record that says nothing is
-/// no reason to probe the whole mesh before it is as long as it gets.
-TaskSkeleton sobered(TaskSkeleton seen, const SkeletonOptions& options, bool longest) {
+/// What may be used of it: a scope that is too uncertain is not.  A wide one is, at once: pairs that
+/// communicate across rails would wait for it unprobed.
+TaskSkeleton sobered(TaskSkeleton seen, const SkeletonOptions& options) {
   if (narrow(seen.scope) && seen.confidence < options.confidence) {
     seen.scope = SkeletonScope::kSameRail;
     seen.why += fmt::format("; confidence {:.3f} is below {}", seen.confidence, options.confidence);
@@ -33,10 +33,6 @@ TaskSkeleton sobered(TaskSkeleton seen, const SkeletonOptions& options, bool lon
   if (seen.scope < options.widest) {
     seen.scope = options.widest;
     seen.why += "; nothing wider than the same rail is probed";
-  }
-  if (seen.scope == SkeletonScope::kMesh && seen.stage_count == 0 && !longest &&
-      seen.basis != SkeletonBasis::kFlowTable) {
-    seen.scope = SkeletonScope::kSameRail;
   }
   return seen;
 }
@@ -213,7 +209,7 @@ void SkeletonStage::look(Time now, Task& task) {
               "no throughput was reported of {} of {} members", silent, record.members.size())));
     return;
   }
-  adopt(now, task, sobered(inference_->infer(record, options.confidence), options, longest));
+  adopt(now, task, sobered(inference_->infer(record, options.confidence), options));
   if (task.phase == Phase::kSettled) {
     task.guard.emplace(task.skeleton, record, options.drift);
     task.guarded_until = until;
@@ -264,7 +260,7 @@ void SkeletonStage::take_tables(Time now, Task& task) {
   if (!read) {
     return;
   }
-  TaskSkeleton seen = sobered(std::move(*read), state_->options.skeleton, true);
+  TaskSkeleton seen = sobered(std::move(*read), state_->options.skeleton);
   if (task.phase != Phase::kSettled || seen.scope != task.skeleton.scope ||
       seen.peers != task.skeleton.peers) {
     adopt(now, task, std::move(seen));

@@ -4,6 +4,7 @@
 #include "sim/base/rng_stream.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -67,9 +68,8 @@ PairRange ProbeScheduler::relist(EndpointId source, std::span<const EndpointId> 
     place->id = source;
     place->phase = phase_of(source);
   }
-  const std::uint32_t next = continuation(*place, targets);
-  fill(*place, targets);
-  place->next = next;
+  fill(*place, visiting_order(*place, targets));
+  place->next = 0;
   return {PairId(first), static_cast<std::uint32_t>(pairs_.size()) - first};
 }
 
@@ -163,23 +163,28 @@ void ProbeScheduler::fill(Source& source, std::span<const EndpointId> targets) {
   source.count = static_cast<std::uint32_t>(targets.size());
 }
 
-std::uint32_t ProbeScheduler::continuation(const Source& source,
-                                           std::span<const EndpointId> targets) {
-  std::vector<std::pair<EndpointId, std::uint32_t>> places;
-  places.reserve(targets.size());
-  for (std::uint32_t i = 0; i < targets.size(); ++i) {
-    places.emplace_back(targets[i], i);
-  }
-  std::sort(places.begin(), places.end());
+std::vector<EndpointId> ProbeScheduler::visiting_order(const Source& source,
+                                                       std::span<const EndpointId> targets) {
+  // By target: how many visits away it was.
+  std::vector<std::pair<EndpointId, std::uint32_t>> turns;
+  turns.reserve(source.count);
   for (std::uint32_t i = 0; i < source.count; ++i) {
-    const EndpointId wanted = source.entries[(source.next + i) % source.count].target;
-    const auto place =
-        std::lower_bound(places.begin(), places.end(), std::pair(wanted, std::uint32_t{0}));
-    if (place != places.end() && place->first == wanted) {
-      return place->second;
-    }
+    turns.emplace_back(source.entries[(source.next + i) % source.count].target, i);
   }
-  return 0;
+  std::sort(turns.begin(), turns.end());
+  const auto turn_of = [&](EndpointId target) {
+    const auto place =
+        std::lower_bound(turns.begin(), turns.end(), std::pair(target, std::uint32_t{0}));
+    return place != turns.end() && place->first == target ? std::optional(place->second)
+                                                          : std::nullopt;
+  };
+  std::vector<EndpointId> order(targets.begin(), targets.end());
+  const auto known = std::stable_partition(
+      order.begin(), order.end(), [&](EndpointId target) { return !turn_of(target); });
+  const auto soonest = std::min_element(
+      known, order.end(), [&](EndpointId a, EndpointId b) { return turn_of(a) < turn_of(b); });
+  std::rotate(known, soonest, order.end());
+  return order;
 }
 
 double ProbeScheduler::sweep_s() const {

@@ -46,9 +46,10 @@ class ProbeScheduler final {
   /// The lists of the next endpoints; their pairs are appended.
   void submit(const PingLists& lists);
 
-  /// Replaces the list of a source.  Visits go in the order of `targets` and start with the target
-  /// that would have come next, if it is still there, or the one after it: whoever is relisted
-  /// every second starves nobody.  Pairs that the source never had are appended; returns them.
+  /// Replaces the list of a source.  Visits go in the order of `targets`, those that are new to the
+  /// list before all others, since nobody has looked there; then comes whoever would have come next
+  /// and is still there: who is relisted every second starves nobody.  Pairs that the source never
+  /// had are appended; returns them.
   /// REQUIRES: the source was submitted and has not ended; no doubles.  Activation::relist() goes
   /// with it.
   PairRange relist(EndpointId source, std::span<const EndpointId> targets);
@@ -111,8 +112,9 @@ class ProbeScheduler final {
   std::vector<Source>::const_iterator place_of(EndpointId id) const;
   /// Gives it a list, with the ids of its pairs; new ones are appended.
   void fill(Source& source, std::span<const EndpointId> targets);
-  /// Where in `targets` the source's visits go on.
-  static std::uint32_t continuation(const Source& source, std::span<const EndpointId> targets);
+  /// In which order the source visits `targets` from now on.
+  static std::vector<EndpointId> visiting_order(const Source& source,
+                                                std::span<const EndpointId> targets);
   /// The next active entry, or nullptr.
   static const Entry* advance(Source& source, const Activation& activation);
 

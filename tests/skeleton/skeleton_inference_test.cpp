@@ -213,6 +213,28 @@ TEST(SkeletonInference, BearsWhatRecordsSuffer) {
   }
 }
 
+TEST(SkeletonInference, CountsMembersWhereHostsHaveUnequalNumbersOfThem) {
+  // Containers of four RNICs; some hosts hold two of them.
+  BurstJob job = burst_job({.seed = 6, .stages = 4, .replicas = 8, .rails = 4});
+  TrafficRecord& record = job.record;
+  std::uint32_t name = 0;
+  std::uint32_t kept = 0;
+  for (std::size_t member = 0; member < record.members.size(); member += 4) {
+    const bool joins = member > 0 && job.stages[member] == job.stages[member - 4] && name == kept;
+    kept = joins ? name + 1 : kept;
+    name += member > 0 && !joins ? 1 : 0;
+    kept = std::max(kept, name);
+    for (std::size_t rail = 0; rail < 4; ++rail) {
+      record.hosts[member + rail] = name;
+      record.rails[member + rail] = static_cast<std::uint16_t>(rail + (joins ? 4 : 0));
+    }
+  }
+  ASSERT_LT(record.hosts.back(), 31U) << "no host holds two containers";
+  const TaskSkeleton skeleton = inferred(job);
+  EXPECT_EQ(skeleton.scope, SkeletonScope::kAdjacentGroups) << skeleton.why;
+  EXPECT_EQ(skeleton.stages, job.stages);
+}
+
 TEST(SkeletonInference, SaysNothingWhenNothingIsKnown) {
   const Trouble troubles[] = {
       {"too short", [](TrafficRecord& record) { record = burst_job({.columns = 40}).record; }},
@@ -221,6 +243,10 @@ TEST(SkeletonInference, SaysNothingWhenNothingIsKnown) {
          for (std::size_t member = 0; member < record.members.size(); member += 5) {
            set_row(record, member, std::numeric_limits<float>::quiet_NaN());
          }
+       }},
+      {"three long steps",
+       [](TrafficRecord& record) {
+         record = burst_job({.columns = 60, .step_s = 20.0, .offset_s = 1.0}).record;
        }},
       {"two hosts",
        [](TrafficRecord& record) { record = burst_job({.stages = 1, .replicas = 2}).record; }},

@@ -115,7 +115,8 @@ const std::vector<LibraryRule>& library_table() {
       {"emmintrin.h", {"detectors/shortterm"}},
       {"immintrin.h", {"sim/base"}},
       {"thread", kThreads},
-      {"mutex", with(kThreads, {"skeleton"})},  // FFTW's planner is not thread-safe
+      // The planner of FFTW is not thread-safe.
+      {"mutex", with(kThreads, {"skeleton"})},
       {"atomic", kThreads},
       {"condition_variable", kThreads},
       {"future", kThreads},

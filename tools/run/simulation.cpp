@@ -19,6 +19,10 @@ WorldOptions world_options(const Scenario& scenario) {
           .seed = scenario.seed};
 }
 
+FlowCounting flow_counting(SkeletonEvidence evidence) {
+  return evidence == SkeletonEvidence::kOracle ? FlowCounting::kOracle : FlowCounting::kTables;
+}
+
 }  // namespace
 
 Simulation::Simulation(const Scenario& scenario, const SimulationOptions& options)
@@ -35,7 +39,8 @@ Simulation::Simulation(const Scenario& scenario, const SimulationOptions& option
                {.evaluation = options.evaluation,
                 .threads = options.threads,
                 .packets = options.packets,
-                .channel = scenario.telemetry}) {
+                .channel = scenario.telemetry,
+                .flow_counting = flow_counting(scenario.pipeline.skeleton.evidence)}) {
   injector_.observe(&GroundTruth::on_fault, &truth_);
   // The loader has resolved every component, so a refusal is a bug.
   BONESCAN_CHECK(injector_.schedule(faults_).has_value());
