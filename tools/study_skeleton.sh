@@ -36,6 +36,6 @@ cmake --build build/release --target skeleton_study -j "${BONESCAN_JOBS:-2}" > b
 }
 if [ -n "$out" ]; then
   mkdir -p "$out"
-  options+=(--out "$out" "tools/study_skeleton.sh $*" "$(git rev-parse --short=12 HEAD)")
+  options+=(--out "$out" "tools/study_skeleton.sh${*:+ $*}" "$(git rev-parse --short=12 HEAD)")
 fi
 build/release/tests/validation/skeleton_study "${options[@]}"

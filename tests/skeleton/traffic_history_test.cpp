@@ -12,7 +12,9 @@
 namespace bonescan {
 namespace {
 
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""ns;
 
 constexpr std::array<EndpointId, 1> kOne = {EndpointId(0)};
 

@@ -94,7 +94,7 @@ enum class StudySeeds : std::uint8_t {
   kEven,
 };
 
-StudyResults run_study(StudySize size, StudySeeds seeds, std::uint32_t threads);
+StudyResults run_study(StudySize size, StudySeeds parity, std::uint32_t threads);
 
 std::vector<ReliabilityBin> reliability_bins();
 
