@@ -23,8 +23,8 @@ bool narrow(SkeletonScope scope) {
   return scope == SkeletonScope::kAdjacentGroups || scope == SkeletonScope::kPeers;
 }
 
-/// What may be used of it: a scope that is too uncertain is not.  A wide one is, at once: pairs that
-/// communicate across rails would wait for it unprobed.
+/// What may be used of it: a scope that is too uncertain is not.  A wide one is, at once: pairs
+/// that communicate across rails would wait for it unprobed.
 TaskSkeleton sobered(TaskSkeleton seen, const SkeletonOptions& options) {
   if (narrow(seen.scope) && seen.confidence < options.confidence) {
     seen.scope = SkeletonScope::kSameRail;
