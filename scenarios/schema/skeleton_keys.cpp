@@ -112,7 +112,8 @@ void check_skeleton(const PipelineOptions& pipeline, const YamlNode& root) {
                        format_duration(options.shortest_record)),
            fmt::format("raise {}", longest)});
   }
-  const Duration segment = static_cast<std::int64_t>(options.inference.segment) * std::chrono::seconds(1);
+  const Duration segment =
+      static_cast<std::int64_t>(options.inference.segment) * std::chrono::seconds(1);
   if (options.shortest_record < segment) {
     const std::string shortest = "probing.skeleton.shortest_record";
     const std::string path = given_or(root, "probing.skeleton.segment", shortest);
