@@ -63,7 +63,7 @@ TEST(Quickstart, HasThePromisedNetworkAndJob) {
   EXPECT_EQ(job.dp, 8u);
   EXPECT_EQ(job.step_time, seconds(8));
   EXPECT_EQ(job.ready_spread, minutes(2));
-  EXPECT_EQ(scenario.pipeline.probing.list, PingListKind::kSameRail);
+  EXPECT_EQ(scenario.pipeline.probing.list, PingListKind::kSkeleton);
   EXPECT_EQ(scenario.pipeline.probing.visit, seconds(1));
   EXPECT_EQ(scenario.pipeline.probing.probes_per_visit, 10);
   EXPECT_EQ(scenario.pipeline.configuration, DetectionConfiguration::kBonescan);
@@ -106,7 +106,7 @@ TEST(Quickstart, HasSixFaultsOfSixKinds) {
        minutes(21),
        minutes(2),
        EffectKind::kRuleRemove},
-      {"overlay-loop", "host-1.02/rnic-4", minutes(24), minutes(4), EffectKind::kRuleAlter},
+      {"overlay-loop", "host-1.14/rnic-4", minutes(24), minutes(4), EffectKind::kRuleAlter},
   };
   const Scenario scenario = load_scenario(kFolder + "quickstart.yaml");
   const Fabric fabric(scenario.fabric);
@@ -125,7 +125,7 @@ TEST(Quickstart, HasSixFaultsOfSixKinds) {
   EXPECT_EQ(scenario.faults[0].effects[0].ratio, 0.02);
   EXPECT_EQ(scenario.faults[4].effects[0].rule, RuleRole::kDeliver);
   EXPECT_EQ(scenario.faults[5].effects[0].rule, RuleRole::kEncap);
-  EXPECT_EQ(scenario.faults[5].effects[0].peer, fabric.rnic(fabric.host(2, 10), 4));
+  EXPECT_EQ(scenario.faults[5].effects[0].peer, fabric.rnic(fabric.host(2, 11), 4));
 }
 
 /// Two segments, one fault (or none) in the third minute.
@@ -225,7 +225,7 @@ TEST(Effects, TakeTheComponentOfTheirFault) {
   const Scenario scenario = parse(smallest_and(R"(
 faults:
   - name: counters
-    on: host-1.02/rnic-4
+    on: host-1.14/rnic-4
     at: 1min
     effects: [{effect: counters.freeze}, {effect: offload.remove}]
 )"));
