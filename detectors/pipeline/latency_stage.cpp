@@ -32,6 +32,7 @@ LatencyStage::LatencyStage(PipelineState& state)
 
 void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> results) {
   late_.clear();
+  held_.clear();
   for (const ShortTermResult& result : results) {
     std::uint8_t& in_a_row = late_windows_.at(result.pair);
     if (result.kind != VerdictKind::kAnomalous) {
@@ -109,10 +110,21 @@ void LatencyStage::accuse_links(Time now, std::span<const ShortTermResult> resul
     if (!state_->paper() && state_->distinct_pairs(accusation.pairs) < 2) {
       continue;  // Algorithm 1: a single failing path accuses no link.
     }
+    if (!state_->paper() && one_end(accusation)) {
+      // No probe tells the link and the tables apart.
+      const auto votes = vote_.raw_vote(items);
+      held_.push_back({accusation, {votes.begin(), votes.end()}});
+      continue;
+    }
     open_link(now, accusation, vote_.raw_vote(items));
   }
   std::erase_if(late_, [&](const Late& late) { return claimed(late.pair); });
   const auto raw = vote_.raw_vote(items);
+  if (!held_.empty()) {
+    vote_clear_text_ = fmt::format("{} explains the slow paths, and so may the tables of its RNIC",
+                                   state_->telemetry.components[raw.front().link].name);
+    return;
+  }
   vote_clear_text_ = raw.empty()
                          ? "no link lies on two slow paths"
                          : fmt::format(
@@ -159,12 +171,36 @@ void LatencyStage::check_tables(Time now) {
     }
     if (tables->mismatch) {
       open_rnic(now, late, *tables);
+    } else if (open_held(now, late.pair)) {
+      continue;
     } else if (late_windows_.value(late.pair) >= kPersistentWindows &&
                late.factor >= kPersistentFactor) {
       open_persistent(now, late, *tables);
     }
   }
   late_.insert(late_.end(), unanswered.begin(), unanswered.end());
+}
+
+bool LatencyStage::one_end(const Accusation& accusation) const {
+  const Pair& first = state_->ends(accusation.pairs.front());
+  const auto shared = [&](EndpointId end) {
+    return std::all_of(accusation.pairs.begin(), accusation.pairs.end(), [&](PairId pair) {
+      return state_->ends(pair).source == end || state_->ends(pair).target == end;
+    });
+  };
+  return shared(first.source) || shared(first.target);
+}
+
+bool LatencyStage::open_held(Time now, PairId pair) {
+  const auto held = std::find_if(held_.begin(), held_.end(), [&](const Held& one) {
+    return std::binary_search(one.accusation.pairs.begin(), one.accusation.pairs.end(), pair);
+  });
+  if (held == held_.end()) {
+    return false;
+  }
+  open_link(now, held->accusation, held->raw);
+  held_.erase(held);
+  return true;
 }
 
 void LatencyStage::open_rnic(Time now, const Late& late, const TableFinding& tables) {

@@ -40,10 +40,21 @@ class LatencyStage final {
     int asked = 0;  ///< times its tables were asked for without an answer
   };
 
+  /// Links that only one RNIC's pairs accuse: its own link, or what its tables do with packets.
+  struct Held {
+    Accusation accusation;
+    std::vector<LinkVotes> raw;
+  };
+
   bool attribute(Time now, PairId pair);
+  /// Do all pairs of the accusation share an end?
+  bool one_end(const Accusation& accusation) const;
   void accuse_links(Time now, std::span<const ShortTermResult> results);
   void open_link(Time now, const Accusation& accusation, std::span<const LinkVotes> raw);
   void check_tables(Time now);
+  /// Tables do not explain the pair: what was held back because of it is blamed.  False if nothing
+  /// was.
+  bool open_held(Time now, PairId pair);
   void open_rnic(Time now, const Late& late, const TableFinding& tables);
   void open_persistent(Time now, const Late& late, const TableFinding& tables);
   void describe(Time now, IncidentIndex index, const Late& late);
@@ -53,6 +64,7 @@ class LatencyStage final {
   UnderlayVote vote_;
   EvidenceTable evidence_;
   std::vector<Late> late_;  ///< of the last window, not yet explained, worst first
+  std::vector<Held> held_;  ///< of the last window
   PagedColumn<PairId, std::uint8_t> late_windows_;  ///< late windows in a row
   std::string vote_clear_text_;
 };
