@@ -235,7 +235,7 @@ TEST(AgentConfig, SaysWhereAndWhatIsWrong) {
        "ovs[0].ports[0].endpoint: expected an endpoint of the inventory; found 'z'"},
       {"an agent that knows the truth",
        "agent: {host: h}\n" + one + "probing: {skeleton: {evidence: oracle}}\n",
-       "agent.yaml:3:33: probing.skeleton.evidence: expected throughput or flow-table; found "
+       "agent.yaml:3:32: probing.skeleton.evidence: expected throughput or flow-table; found "
        "'oracle'"},
       {"windows shorter than visits",
        "agent: {host: h}\n" + one + "detection: {window: {length: 1s}}\nprobing: {visit: 2s}\n",
