@@ -200,9 +200,12 @@ void LossStage::give_up_on_lone_pairs(Time now) {
     if (item.claimed || !item.walked || now - item.since < kLonePatience) {
       continue;
     }
-    const IncidentIndex healed = overlay_incident_of(item.pair);
-    if (healed != kNoIncident) {
-      claim(healed, now, item.pair);
+    IncidentIndex known = overlay_incident_of(item.pair);
+    if (known == kNoIncident && !state_->paper()) {
+      known = underlay_incident_of(item);
+    }
+    if (known != kNoIncident) {
+      claim(known, now, item.pair);
     } else if (const auto tables = state_->inspector.tables(state_->flow(item.pair), now)) {
       if (tables->available || now - item.since >= 2 * kLonePatience) {
         open_lone(now, item, *tables);
@@ -231,6 +234,19 @@ IncidentIndex LossStage::overlay_incident_of(PairId pair) const {
           })) {
         return index;
       }
+    }
+  }
+  return kNoIncident;
+}
+
+/// The pair may have been held before that incident was opened.  A gray link makes no pair silent.
+IncidentIndex LossStage::underlay_incident_of(const Unexplained& item) const {
+  for (const IncidentIndex index : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[index];
+    const bool gray = incident.symptom == Symptom::kLoss && item.symptom == Symptom::kUnreachable;
+    if (incident.layer == Layer::kUnderlay && about_loss(incident) && !gray &&
+        state_->crosses_candidate(incident, item.pair)) {
+      return index;
     }
   }
   return kNoIncident;

@@ -82,6 +82,8 @@ class LossStage final {
   void drop_claimed();
   IncidentIndex open_incident_of(const Accusation& accusation) const;
   IncidentIndex overlay_incident_of(PairId pair) const;
+  /// An open underlay incident that may be the pair's as well.
+  IncidentIndex underlay_incident_of(const Unexplained& item) const;
   void open_lone(Time now, const Unexplained& item, const TableFinding& tables);
   void describe_loss(Time now, IncidentIndex index, PairId pair);
 

@@ -35,6 +35,9 @@ void expect_promises_kept(const json& report) {
   EXPECT_EQ(detection["faults"], 6);
   EXPECT_EQ(detection["true_positives"], 6);
   EXPECT_EQ(detection["false_positives"], 0);
+  // A bug: with seed 1 a pair that was held while the flapping port's incident opened alone became
+  // a second incident about the same link.
+  EXPECT_EQ(detection["duplicates"], 0);
   EXPECT_GE(report["localization"]["correct"].get<int>(), 5);
   bool stale_seen = false;
   for (const json& incident : report["incidents"]) {
