@@ -137,7 +137,8 @@ std::string skeleton_html(const RunData& run) {
       "</th><th class=\"n\">stages</th><th>lags</th><th>why</th></tr>\n";
   for (const SkeletonRecord& record : run.skeletons) {
     html += fmt::format(
-        "<tr><td class=\"n\">{}</td><td>{}</td><td class=\"s\">{}</td><td class=\"s\">{}</td>"
+        "<tr><td class=\"n\">{}</td><td class=\"s\">{}</td><td class=\"s\">{}</td><td "
+        "class=\"s\">{}</td>"
         "<td class=\"n\">{:.3f}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
         "<td class=\"n\">{}</td><td>{}</td><td>{}</td></tr>\n",
         clock_text(record.at),

@@ -17,6 +17,7 @@ constexpr double kRight = 190;  // names of the lines
 constexpr double kTop = 34;
 constexpr double kBottom = 44;
 constexpr double kNameHeight = 18;
+constexpr double kTickWidth = 36;  // a label needs so much
 constexpr std::array<std::string_view, 8> kColours = {
     "#1f6fb2", "#c8501e", "#2e8b57", "#7b4fa3", "#a8821a", "#b03060", "#5f6b73", "#15808d"};
 
@@ -69,7 +70,12 @@ std::string axes(const LineChart& chart, const Frame& frame) {
         Frame::y(y) + 4,
         y);
   }
+  double written_to = 0.0;
   for (const double x : frame.values()) {
+    if (frame.x(x) < written_to) {
+      continue;  // It would be written over its neighbour.
+    }
+    written_to = frame.x(x) + kTickWidth;
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:.4g}</text>\n",
                        frame.x(x),
                        kHeight - kBottom + 16,
