@@ -183,6 +183,7 @@ class SkeletonInference::Impl {
                                               const std::vector<std::uint32_t>& labels,
                                               const StageOrder& order) {
     std::vector<std::uint32_t> stages;
+    stages.reserve(labels.size());
     for (const std::uint32_t label : labels) {
       stages.push_back(order.rank[label]);
     }

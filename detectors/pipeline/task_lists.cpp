@@ -133,7 +133,7 @@ bool TaskLists::chosen(Pair pair) const {
 std::size_t TaskLists::held_size() const {
   std::size_t size = members_.size() * sizeof(EndpointId) +
                      (repaired_.size() + kept_.size()) * sizeof(Pair) +
-                     chosen_.size() * sizeof(chosen_.front());
+                     chosen_.size() * sizeof(std::vector<EndpointId>);
   for (const std::vector<EndpointId>& list : chosen_) {
     size += list.size() * sizeof(EndpointId);
   }

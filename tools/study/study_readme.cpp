@@ -228,6 +228,39 @@ std::string sweep_times(const StudyResults& results) {
   return text;
 }
 
+/// A picture and a table of every swept parameter.
+std::string sweep_sections(const StudyResults& results) {
+  struct Sweep {
+    const char* name;
+    const char* title;
+    const char* x_label;
+    const char* text;
+  };
+
+  const Sweep sweeps[] = {
+      {"snr", "Noise and stage offset", "SNR, dB", ""},
+      {"skew", "Clocks of hosts that are off", "off by up to, s", "Nobody knows of the skew.\n\n"},
+      {"phases",
+       "Samplers with phases of their own",
+       "stage offset, s",
+       "Samples say when they were taken; they are spread over the seconds that they cover.\n\n"},
+      {"length", "Record length", "s", ""},
+      {"step_time",
+       "Step time",
+       "step, s",
+       "PP 4, DP 8, 20 dB, offsets of a twelfth of the step. A boxcar of 1 s has no gain at steps "
+       "of 0.5 and 1 s: such jobs cannot be read at 1 Hz, whatever the noise, and steps below "
+       "two seconds only through aliases.\n\n"},
+      {"noise", "Noise that nobody tuned on", "SNR, dB", ""},
+  };
+  std::string text;
+  for (const Sweep& sweep : sweeps) {
+    text += fmt::format("\n## {}\n\n{}![]({}.svg)\n\n", sweep.title, sweep.text, sweep.name) +
+            sweep_section(results, sweep.name);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string study_readme(const StudyResults& results, const StudyOrigin& origin) {
@@ -275,34 +308,7 @@ std::string study_readme(const StudyResults& results, const StudyOrigin& origin)
       "\nAlarms while nothing changes, step 8 s, one alarm an hour and task allowed, a new guard "
       "on the same reference after each.\n\n" +
       alarm_section(results);
-  struct Sweep {
-    const char* name;
-    const char* title;
-    const char* x_label;
-    const char* text;
-  };
-
-  const Sweep sweeps[] = {
-      {"snr", "Noise and stage offset", "SNR, dB", ""},
-      {"skew", "Clocks of hosts that are off", "off by up to, s", "Nobody knows of the skew.\n\n"},
-      {"phases",
-       "Samplers with phases of their own",
-       "stage offset, s",
-       "Samples say when they were taken; they are spread over the seconds that they cover.\n\n"},
-      {"length", "Record length", "s", ""},
-      {"step_time",
-       "Step time",
-       "step, s",
-       "PP 4, DP 8, 20 dB, offsets of a twelfth of the step. A boxcar of 1 s has no gain at steps "
-       "of 0.5 and 1 s: such jobs cannot be read at 1 Hz, whatever the noise, and steps below "
-       "two seconds only through aliases.\n\n"},
-      {"noise", "Noise that nobody tuned on", "SNR, dB", ""},
-  };
-  for (const Sweep& sweep : sweeps) {
-    text += fmt::format("\n## {}\n\n{}![]({}.svg)\n\n", sweep.title, sweep.text, sweep.name) +
-            sweep_section(results, sweep.name);
-  }
-  return text;
+  return text + sweep_sections(results);
 }
 
 std::string study_table(const StudyResults& results) {
