@@ -90,6 +90,18 @@ class Flow:
             self.last_packet -= float(used[1])
         return answered
 
+    def warm_up(self):
+        """Until addresses are resolved at both ends and every packet so far has been counted: a
+        busy machine takes its time for both."""
+        end = time.monotonic() + 10.0
+        while self.transmit(5) < 5 and time.monotonic() < end:
+            time.sleep(0.2)
+        self.appctl("revalidator/purge")
+        before = None
+        while before != self.counted() and time.monotonic() < end:
+            before = self.counted()
+            time.sleep(COUNTED_WITHIN_S)
+
     def do_send(self, count):
         counted, upcalls = self.counted(), self.upcalls()
         state = {"sent": int(count), "answered": self.transmit(int(count))}
@@ -162,8 +174,7 @@ def main():
         lines = [line.split("#")[0].strip() for line in file]
     flow = Flow(json.loads(sys.argv[2]))
     flow.add_rule()
-    flow.transmit(5)  # resolves addresses
-    flow.appctl("revalidator/purge")
+    flow.warm_up()
     print(json.dumps([flow.run(step) for step in lines if step], indent=1))
     if flow.probe:
         flow.probe.stdin.close()
