@@ -14,9 +14,7 @@ PeriodicClock drawn_clock(std::uint64_t seed,
                           std::uint32_t entity,
                           Duration period) {
   const RngStream stream(seed, purpose, entity);
-  const auto phase =
-      static_cast<std::int64_t>(stream.open01_at(0) * static_cast<double>(period.count()));
-  return PeriodicClock(kStartOfRun + Duration(phase), period);
+  return PeriodicClock(kStartOfRun + share_of(period, stream.open01_at(0)), period);
 }
 
 ContainerState after(ContainerState state) {

@@ -1,6 +1,7 @@
 #include "skeleton/average_linkage.h"
 
 #include "sim/base/check.h"
+#include "skeleton/row_math.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,12 +16,7 @@ DoubleMatrix distances_of(const DoubleMatrix& points) {
   DoubleMatrix distances(n, n);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      double square = 0.0;
-      for (std::size_t d = 0; d < points.columns; ++d) {
-        const double difference = points.row(i)[d] - points.row(j)[d];
-        square += difference * difference;
-      }
-      distances.row(i)[j] = std::sqrt(square);
+      distances.row(i)[j] = std::sqrt(square_distance(points.row(i), points.row(j)));
       distances.row(j)[i] = distances.row(i)[j];
     }
   }

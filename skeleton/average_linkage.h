@@ -8,7 +8,7 @@
 // Complexity: points^2.
 #pragma once
 
-#include "skeleton/float_matrix.h"
+#include "skeleton/matrix.h"
 
 #include <cstddef>
 #include <cstdint>

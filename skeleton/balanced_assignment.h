@@ -9,7 +9,7 @@
 // Complexity: overflow * (k^2 + members of a group * k).
 #pragma once
 
-#include "skeleton/float_matrix.h"
+#include "skeleton/matrix.h"
 
 #include <cstdint>
 #include <vector>

@@ -7,7 +7,7 @@
 // Frames are kept in the order of time: the first columns are the first half of the record.
 #pragma once
 
-#include "skeleton/float_matrix.h"
+#include "skeleton/matrix.h"
 #include "skeleton/stft.h"
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 // do not, the numbers mean something else and are ignored.
 #pragma once
 
-#include "skeleton/float_matrix.h"
+#include "skeleton/matrix.h"
 #include "skeleton/traffic_record.h"
 
 #include <cstddef>

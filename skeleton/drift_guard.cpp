@@ -2,6 +2,7 @@
 
 #include "sim/base/check.h"
 #include "skeleton/drift_statistics.h"
+#include "skeleton/row_math.h"
 #include "skeleton/stage_pattern.h"
 
 #include <algorithm>
@@ -22,8 +23,6 @@ constexpr double kStageFloorShare = 0.08;
 /// Outliers of a member are frequent, those of a median are not. @ours
 constexpr double kMostOfMember = 3.5;
 constexpr double kMostOfStage = 4.5;
-/// A member that has less than this share of its stage's bursts in the reference is not tested.
-constexpr double kLeastGain = 0.2;
 /// Kinds of statistics that share the price of false alarms.
 constexpr double kKinds = 3.0;
 constexpr double kStepsOfSilence = 2.5;  ///< a shorter pause of everybody is no drift @ours
@@ -64,15 +63,6 @@ struct Residuals {
     return to > from ? std::sqrt(sum / static_cast<double>(to - from)) : 0.0;
   }
 };
-
-double median_of(std::vector<double>& values) {
-  if (values.empty()) {
-    return 0.0;
-  }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 }  // namespace
 
@@ -138,7 +128,7 @@ class DriftGuard::Impl final {
     // A member that happened to be quieter than most may be as loud as they are.
     std::array<double, 3> least{};
     for (std::size_t part = 0; part < shares.size(); ++part) {
-      least[part] = std::max(kFloorShare, median_of(shares[part]));
+      least[part] = std::max(kFloorShare, median(shares[part]));
     }
     Excursions missing;
     Excursions spread;

@@ -3,6 +3,7 @@
 #include "sim/base/check.h"
 #include "sim/base/distributions.h"
 #include "sim/base/rng_stream.h"
+#include "skeleton/row_math.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,19 +33,6 @@ Lanes load(const float* from) {
 double sum(const Lanes& lanes) {
   return (static_cast<double>(lanes[0]) + static_cast<double>(lanes[1])) +
          (static_cast<double>(lanes[2]) + static_cast<double>(lanes[3]));
-}
-
-double dot(const float* a, const float* b, std::size_t count) {
-  Lanes lanes{};
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    lanes += load(a + i) * load(b + i);
-  }
-  double result = sum(lanes);
-  for (; i < count; ++i) {
-    result += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  }
-  return result;
 }
 
 /// Eight products at once, so that every number that is loaded is used several times.
@@ -235,7 +223,7 @@ void add_gram(const FloatMatrix& rows, std::size_t first, std::size_t last, Doub
       }
       for (std::size_t row = i; row < end; ++row) {
         for (std::size_t column = j; column <= row; ++column) {
-          add(row, column, dot(at(row), at(column), count));
+          add(row, column, dot(std::span(at(row), count), std::span(at(column), count)));
         }
       }
     }

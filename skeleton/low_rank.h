@@ -8,7 +8,7 @@
 // sweeps.  Invariant: no threads, no library: the same sums in the same order everywhere.
 #pragma once
 
-#include "skeleton/float_matrix.h"
+#include "skeleton/matrix.h"
 
 #include <cstddef>
 

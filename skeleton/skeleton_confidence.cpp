@@ -2,6 +2,8 @@
 
 #include "skeleton/stage_grouping.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -22,6 +24,15 @@ constexpr double kLeastShared = 0.08;
 constexpr double kLeastRegularity = 0.3;
 constexpr double kShortestPeriod = 2.7;
 constexpr double kMostQuietVolume = 0.06;
+
+/// Members burst together, and are quiet in between.
+bool bursts_account(const BurstEvidence& evidence) {
+  return evidence.shared_power >= kLeastShared && evidence.quiet_volume <= kMostQuietVolume;
+}
+
+bool has_rhythm(const BurstEvidence& evidence) {
+  return evidence.regularity >= kLeastRegularity && evidence.period >= kShortestPeriod;
+}
 
 double upper_tail(double z) {
   return 0.5 * std::erfc(z / std::sqrt(2.0));
@@ -98,16 +109,26 @@ StageCertainty stage_certainty(const StageGroups& groups,
 }
 
 bool rhythm_alone_missing(const BurstEvidence& evidence) {
-  const bool rhythm = evidence.regularity >= kLeastRegularity && evidence.period >= kShortestPeriod;
-  return !rhythm && evidence.shared_power >= kLeastShared &&
-         evidence.quiet_volume <= kMostQuietVolume;
+  return bursts_account(evidence) && !has_rhythm(evidence);
 }
 
 double rail_certainty(const BurstEvidence& evidence) {
-  const bool clear =
-      evidence.shared_power >= kLeastShared && evidence.regularity >= kLeastRegularity &&
-      evidence.period >= kShortestPeriod && evidence.quiet_volume <= kMostQuietVolume;
-  return clear ? 1.0 - kDoubt : 0.0;
+  return bursts_account(evidence) && has_rhythm(evidence) ? 1.0 - kDoubt : 0.0;
+}
+
+std::string why_not_same_rail(const BurstEvidence& evidence, double period_s) {
+  if (evidence.shared_power < kLeastShared) {
+    return "no bursts that members share are seen";
+  }
+  if (evidence.quiet_volume > kMostQuietVolume) {
+    return fmt::format("{:.0f} % of the mean rate goes by between bursts, and nobody knows to whom",
+                       100.0 * evidence.quiet_volume);
+  }
+  if (evidence.regularity >= kLeastRegularity) {
+    return fmt::format("bursts come faster than sampling every {:.3g} s can follow", period_s);
+  }
+  return fmt::format("bursts are not regular ({:.2f} of one is found again in the next)",
+                     std::clamp(evidence.regularity, 0.0, 1.0));
 }
 
 }  // namespace bonescan

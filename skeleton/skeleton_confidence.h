@@ -13,6 +13,7 @@
 #include "skeleton/stage_lags.h"
 
 #include <cstddef>
+#include <string>
 
 namespace bonescan {
 
@@ -45,5 +46,8 @@ bool rhythm_alone_missing(const BurstEvidence& evidence);
 
 /// That all bulk traffic is in regular bursts, and so on one rail.
 double rail_certainty(const BurstEvidence& evidence);
+
+/// In plain words, if it is not certain; `period_s` is that of the samples.
+std::string why_not_same_rail(const BurstEvidence& evidence, double period_s);
 
 }  // namespace bonescan

@@ -89,21 +89,6 @@ struct Reading {
   bool finer_fits = false;  ///< they fit more stages as well: some lie closer than can be counted
 };
 
-std::string trouble_with(const BurstEvidence& evidence, double period_s) {
-  if (evidence.shared_power < 0.08) {
-    return "no bursts that members share are seen";
-  }
-  if (evidence.quiet_volume > 0.06) {
-    return fmt::format("{:.0f} % of the mean rate goes by between bursts, and nobody knows to whom",
-                       100.0 * evidence.quiet_volume);
-  }
-  if (evidence.regularity >= 0.3) {
-    return fmt::format("bursts come faster than sampling every {:.3g} s can follow", period_s);
-  }
-  return fmt::format("bursts are not regular ({:.2f} of one is found again in the next)",
-                     std::clamp(evidence.regularity, 0.0, 1.0));
-}
-
 }  // namespace
 
 class SkeletonInference::Impl {
@@ -226,7 +211,7 @@ class SkeletonInference::Impl {
           rhythm_alone_missing(reading.evidence)) {
         return nothing_known("the record is too short to tell a rhythm");
       }
-      return whole_mesh(trouble_with(reading.evidence, seconds(record.period)));
+      return whole_mesh(why_not_same_rail(reading.evidence, seconds(record.period)));
     }
     const std::size_t k = reading.count.groups;
     TaskSkeleton skeleton;

@@ -15,6 +15,11 @@ namespace {
 /// Counts that may fail to improve before larger ones are left out. @ours
 constexpr std::size_t kPatience = 2;
 
+struct CountedGroups {
+  std::size_t groups = 0;
+  double variance = 1.0;  ///< inside of groups, of the other half; all power is 1
+};
+
 struct Half {
   DoubleMatrix gram;
   DoubleMatrix coordinates;
@@ -139,11 +144,12 @@ StageCount count_stages(const BurstFeatures& features,
   std::vector<std::uint32_t> best_labels;
   std::size_t best_groups = 1;
   std::size_t without_gain = 0;
+  std::vector<CountedGroups> tried;  // ascending
   for (const std::size_t k : possible_stage_counts(n, options.most_groups)) {
     std::vector<std::uint32_t> labels = grouped(first, k);
     const double variance = 0.5 * (variance_inside(second.gram, labels, k) +
                                    variance_inside(first.gram, grouped(second, k), k));
-    found.tried.push_back({k, variance});
+    tried.push_back({k, variance});
     if (variance < found.residual_power * 0.995) {
       without_gain = 0;
       best_labels = std::move(labels);
@@ -157,12 +163,12 @@ StageCount count_stages(const BurstFeatures& features,
   found.sharpness = sharpness_of(features, best_labels, best_groups, found.residual_power);
   const double within_reach = reach(found, n, samples, options);
   double next_smaller = std::numeric_limits<double>::infinity();
-  for (const CountedGroups& tried : found.tried) {
-    if (tried.variance <= found.residual_power + within_reach) {
-      found.groups = tried.groups;
+  for (const CountedGroups& counted : tried) {
+    if (counted.variance <= found.residual_power + within_reach) {
+      found.groups = counted.groups;
       break;
     }
-    next_smaller = std::min(next_smaller, tried.variance);
+    next_smaller = std::min(next_smaller, counted.variance);
   }
   found.step_up = (next_smaller - found.residual_power) / within_reach;
   return found;

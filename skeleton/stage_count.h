@@ -18,19 +18,13 @@
 
 namespace bonescan {
 
-struct CountedGroups {
-  std::size_t groups = 0;
-  double variance = 1.0;  ///< inside of groups, of the other half; all power is 1
-};
-
 struct StageCount {
   std::size_t groups = 1;
-  std::vector<CountedGroups> tried{};  ///< ascending
-  double shared_power = 0.0;           ///< share of the power that groups explain in new data
-  double residual_power = 1.0;         ///< least variance inside of groups
-  double sharpness = 0.0;  ///< mean square angular frequency of what groups share, (rad/s)^2
-  double step_up = 0.0;    ///< variance of the next smaller candidate above what was in reach, in
-                           ///< units of that reach; large: fewer groups are out of the question
+  double shared_power = 0.0;    ///< share of the power that groups explain in new data
+  double residual_power = 1.0;  ///< least variance inside of groups
+  double sharpness = 0.0;       ///< mean square angular frequency of what groups share, (rad/s)^2
+  double step_up = 0.0;  ///< variance of the next smaller candidate above what was in reach, in
+                         ///< units of that reach; large: fewer groups are out of the question
 };
 
 struct StageCountOptions {

@@ -3,20 +3,13 @@
 #include "sim/base/check.h"
 #include "sim/base/rng_stream.h"
 #include "skeleton/balanced_assignment.h"
+#include "skeleton/row_math.h"
 
 #include <algorithm>
 #include <limits>
 
 namespace bonescan {
 namespace {
-
-double square_distance(std::span<const double> a, std::span<const double> b) {
-  double square = 0.0;
-  for (std::size_t d = 0; d < a.size(); ++d) {
-    square += (a[d] - b[d]) * (a[d] - b[d]);
-  }
-  return square;
-}
 
 Grouping descend(const DoubleMatrix& points, DoubleMatrix centers, const GroupingOptions& options) {
   Grouping best;

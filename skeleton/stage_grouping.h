@@ -11,7 +11,7 @@
 #pragma once
 
 #include "skeleton/average_linkage.h"
-#include "skeleton/float_matrix.h"
+#include "skeleton/matrix.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -247,25 +247,6 @@ double sharpness_of(const DoubleMatrix& means) {
 
 }  // namespace
 
-double burst_lag(std::span<const double> a, std::span<const double> b, std::size_t most_lag) {
-  BONESCAN_CHECK(a.size() == b.size() && most_lag < a.size());
-  const auto most = static_cast<std::ptrdiff_t>(most_lag);
-  std::ptrdiff_t best = -most;
-  double height = -std::numeric_limits<double>::infinity();
-  for (std::ptrdiff_t lag = -most; lag <= most; ++lag) {
-    const double value = correlation(a, b, lag);
-    if (value > height) {
-      height = value;
-      best = lag;
-    }
-  }
-  if (best == -most || best == most) {
-    return static_cast<double>(best);
-  }
-  return static_cast<double>(best) +
-         parabola_top(correlation(a, b, best - 1), height, correlation(a, b, best + 1));
-}
-
 BurstRhythm burst_rhythm(const DoubleMatrix& means, double noise_share) {
   const std::size_t most = std::min(means.columns / kLagShare, kMostLag);
   std::vector<double> mean(most + 1, 0.0);

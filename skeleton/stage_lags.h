@@ -9,17 +9,13 @@
 // or the last stage bursts first depends on the schedule.
 #pragma once
 
-#include "skeleton/float_matrix.h"
+#include "skeleton/matrix.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace bonescan {
-
-/// How much later `b` is than `a`, in samples: peak of the correlation within +-most_lag.
-double burst_lag(std::span<const double> a, std::span<const double> b, std::size_t most_lag);
 
 /// The rhythm of a job.
 struct BurstRhythm {

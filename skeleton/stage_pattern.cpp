@@ -1,6 +1,7 @@
 #include "skeleton/stage_pattern.h"
 
 #include "sim/base/check.h"
+#include "skeleton/row_math.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +18,6 @@ constexpr double kBurst = 0.4;  ///< of the level @ours
 constexpr std::size_t kMostLag = 30;
 /// Keeps the fit of alike columns finite, as a share of their energy.
 constexpr double kRidge = 1e-3;
-/// A member whose gain is not known well is left out of medians.
-constexpr double kLeastGain = 0.2;
 
 double quantile_of(std::vector<double>& values, double level) {
   if (values.empty()) {
@@ -28,18 +27,6 @@ double quantile_of(std::vector<double>& values, double level) {
       static_cast<std::ptrdiff_t>(std::lround(level * static_cast<double>(values.size() - 1)));
   std::nth_element(values.begin(), values.begin() + index, values.end());
   return values[static_cast<std::size_t>(index)];
-}
-
-double median(std::vector<double>& values) {
-  const std::size_t half = values.size() / 2;
-  std::nth_element(
-      values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half), values.end());
-  if (values.size() % 2 == 1) {
-    return values[half];
-  }
-  return 0.5 *
-         (values[half] +
-          *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half)));
 }
 
 /// Solves a x = b for a symmetric positive definite a by elimination.

@@ -19,6 +19,9 @@
 
 namespace bonescan {
 
+/// A member that has less than this share of its stage's bursts says nothing about the stage. @ours
+inline constexpr double kLeastGain = 0.2;
+
 class StagePattern final {
  public:
   /// Learns from the record, whose columns can be asked for until forget().

@@ -45,10 +45,6 @@ struct TaskSkeleton {
   /// By member, ascending: whom it talks to; not empty with kFlowTable alone, and then all there
   /// is.
   std::vector<std::vector<EndpointId>> peers{};
-
-  std::uint32_t members_per_stage() const {
-    return stage_count == 0 ? 0 : static_cast<std::uint32_t>(stages.size()) / stage_count;
-  }
 };
 
 }  // namespace bonescan

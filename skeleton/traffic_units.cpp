@@ -1,6 +1,7 @@
 #include "skeleton/traffic_units.h"
 
 #include "sim/base/check.h"
+#include "skeleton/row_math.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,22 +61,6 @@ void standardize(std::span<float> row) {
   for (float& x : row) {
     x = static_cast<float>((static_cast<double>(x) - mean) * scale);
   }
-}
-
-double product(std::span<const float> a, std::span<const float> b) {
-  float lanes[4] = {};
-  std::size_t i = 0;
-  for (; i + 4 <= a.size(); i += 4) {
-    for (std::size_t lane = 0; lane < 4; ++lane) {
-      lanes[lane] += a[i + lane] * b[i + lane];
-    }
-  }
-  double result =
-      static_cast<double>(lanes[0] + lanes[1]) + static_cast<double>(lanes[2] + lanes[3]);
-  for (; i < a.size(); ++i) {
-    result += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  }
-  return result;
 }
 
 using Units = std::vector<std::vector<std::uint32_t>>;
@@ -170,21 +155,21 @@ bool rails_alike(const FloatMatrix& rows, const Units& hosts) {
     const std::uint32_t probe = hosts[home][p % hosts[home].size()];
     double at_home = 0.0;
     for (const std::uint32_t mate : hosts[home]) {
-      at_home += mate == probe ? 0.0 : product(second.row(probe), second.row(mate));
+      at_home += mate == probe ? 0.0 : dot(second.row(probe), second.row(mate));
     }
     own += at_home / static_cast<double>(hosts[home].size() - 1);
     double closest = -2.0;
     std::uint32_t twin = probe;
     for (std::size_t h = 0; h < hosts.size(); ++h) {
       for (const std::uint32_t other : hosts[h]) {
-        const double correlation = h == home ? -2.0 : product(first.row(probe), first.row(other));
+        const double correlation = h == home ? -2.0 : dot(first.row(probe), first.row(other));
         if (correlation > closest) {
           closest = correlation;
           twin = other;
         }
       }
     }
-    best += product(second.row(probe), second.row(twin));
+    best += dot(second.row(probe), second.row(twin));
   }
   // One more standard deviation of what noise alone would do to a mean of correlations.
   const double noise = 1.0 / std::sqrt(static_cast<double>(half * probes));
@@ -203,7 +188,7 @@ bool hosts_alike(const TrafficRecord& record) {
 }
 
 /// Replaces columns in which the whole job is far above its bursts by each unit's mean.
-std::size_t mask_outliers(FloatMatrix& series) {
+void mask_outliers(FloatMatrix& series) {
   std::vector<float> medians(series.columns);
   std::vector<float> column(series.rows);
   for (std::size_t t = 0; t < series.columns; ++t) {
@@ -233,7 +218,7 @@ std::size_t mask_outliers(FloatMatrix& series) {
   }
   // What is there most of the time is no outlier.
   if (masked.empty() || masked.size() * 4 > series.columns) {
-    return 0;
+    return;
   }
   for (std::size_t unit = 0; unit < series.rows; ++unit) {
     const auto row = series.row(unit);
@@ -246,7 +231,6 @@ std::size_t mask_outliers(FloatMatrix& series) {
       row[t] = static_cast<float>(mean);
     }
   }
-  return masked.size();
 }
 
 }  // namespace
@@ -277,7 +261,7 @@ TrafficUnits traffic_units(const TrafficRecord& record) {
     units.series = std::move(rows);
     sort_by_traffic(units.members, units.series);
   }
-  units.masked_columns = mask_outliers(units.series);
+  mask_outliers(units.series);
   return units;
 }
 

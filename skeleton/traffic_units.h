@@ -11,7 +11,7 @@
 // depend on names or on the order of hosts and members.
 #pragma once
 
-#include "skeleton/float_matrix.h"
+#include "skeleton/matrix.h"
 #include "skeleton/traffic_record.h"
 
 #include <cstddef>
@@ -25,7 +25,6 @@ struct TrafficUnits {
   FloatMatrix series{};                               ///< by unit: bytes per second
   bool host_averaged = false;
   std::size_t unknown_members = 0;  ///< too little was reported of them
-  std::size_t masked_columns = 0;
 };
 
 /// Share of a row that may be missing before its member is unknown. @ours

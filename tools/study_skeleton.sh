@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How well the traffic skeleton is read: runs the study and writes results/skeleton.
 #
-#   tools/study_skeleton.sh           every sweep and kind, odd seeds; results/skeleton
+#   tools/study_skeleton.sh           every sweep and kind, odd seeds from 300,001 on; results/skeleton
 #   tools/study_skeleton.sh --quick   a few runs, nothing written
 #   tools/study_skeleton.sh --even    the seeds that may be tuned on; build/skeleton_study
 #

@@ -139,8 +139,7 @@ Expected<std::vector<FlowCounter>> CounterBook::read(const CounterQuestion& ques
                                                      HostSet& hosts) {
   HostTools* here = hosts.named(question.host);
   if (here == nullptr) {
-    return fail(ErrorCode::kUnavailable,
-                fmt::format("host {} cannot be inspected from here", question.host));
+    return no_view_of(question.host);
   }
   const auto port = here->port_of(question.endpoint);
   const auto names = here->port_names();

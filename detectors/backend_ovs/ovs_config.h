@@ -7,11 +7,13 @@
 #pragma once
 
 #include "detectors/backend_ovs/offload_table.h"
+#include "sim/base/error.h"
 #include "sim/base/units.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bonescan::backend_ovs {
@@ -58,5 +60,11 @@ struct OvsConfig {
   /// sweeps.
   Duration statistics_lag = std::chrono::seconds(1);
 };
+
+/// What is said of a host that is not among those of the configuration.
+inline tl::unexpected<Error> no_view_of(std::string_view host) {
+  return fail(ErrorCode::kUnavailable,
+              "host " + std::string(host) + " cannot be inspected from here");
+}
 
 }  // namespace bonescan::backend_ovs

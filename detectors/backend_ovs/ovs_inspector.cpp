@@ -1,7 +1,5 @@
 #include "detectors/backend_ovs/ovs_inspector.h"
 
-#include <fmt/format.h>
-
 #include <memory>
 
 namespace bonescan::backend_ovs {
@@ -37,8 +35,7 @@ Expected<OverlayWalk> OvsInspector::walk(const FlowKey& flow, Time now) {
     return tl::unexpected(question.error());
   }
   if (configured_host(workshop_.config(), question->source.host) == nullptr) {
-    return fail(ErrorCode::kUnavailable,
-                fmt::format("host {} cannot be inspected from here", question->source.host));
+    return no_view_of(question->source.host);
   }
   const auto answer = desk_.ask(flow, *question, now);
   if (!answer) {

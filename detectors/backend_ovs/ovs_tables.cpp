@@ -1,7 +1,5 @@
 #include "detectors/backend_ovs/ovs_tables.h"
 
-#include <fmt/format.h>
-
 #include <memory>
 
 namespace bonescan::backend_ovs {
@@ -48,15 +46,23 @@ OvsTables::OvsTables(OvsWorkshop& workshop,
       counter_desk_(
           workshop.worker(), std::make_unique<Counting>(workshop), workshop.desk_options()) {}
 
-Expected<FlowTableDump> OvsTables::dump(EndpointId at, std::span<const FlowKey> flows, Time now) {
+Expected<void> OvsTables::can_inspect(EndpointId at) const {
   if (!endpoints_.contains(at)) {
     return fail(ErrorCode::kUnavailable, "an unknown endpoint");
   }
-  const Endpoint& endpoint = endpoints_[at];
-  if (configured_host(workshop_.config(), endpoint.host) == nullptr) {
-    return fail(ErrorCode::kUnavailable,
-                fmt::format("host {} cannot be inspected from here", endpoint.host));
+  const std::string& host = endpoints_[at].host;
+  if (configured_host(workshop_.config(), host) == nullptr) {
+    return no_view_of(host);
   }
+  return {};
+}
+
+Expected<FlowTableDump> OvsTables::dump(EndpointId at, std::span<const FlowKey> flows, Time now) {
+  const Expected<void> possible = can_inspect(at);
+  if (!possible) {
+    return tl::unexpected(possible.error());
+  }
+  const Endpoint& endpoint = endpoints_[at];
   TableQuestion question{endpoint.name, endpoint.host, {}, workshop_.config().statistics_lag};
   for (const FlowKey& flow : flows) {
     auto ends = chain_question(workshop_.config(), endpoints_, flow);
@@ -75,14 +81,11 @@ Expected<FlowTableDump> OvsTables::dump(EndpointId at, std::span<const FlowKey> 
 }
 
 Expected<FlowCounterDump> OvsTables::flow_counters(EndpointId at, Time now) {
-  if (!endpoints_.contains(at)) {
-    return fail(ErrorCode::kUnavailable, "an unknown endpoint");
+  const Expected<void> possible = can_inspect(at);
+  if (!possible) {
+    return tl::unexpected(possible.error());
   }
   const Endpoint& endpoint = endpoints_[at];
-  if (configured_host(workshop_.config(), endpoint.host) == nullptr) {
-    return fail(ErrorCode::kUnavailable,
-                fmt::format("host {} cannot be inspected from here", endpoint.host));
-  }
   // Addresses are those of one tenant: others may use the same.
   CounterQuestion question{endpoint.name, endpoint.host, {}, now};
   for (std::uint32_t i = 0; i < endpoints_.size(); ++i) {

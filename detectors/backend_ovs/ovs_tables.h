@@ -27,6 +27,9 @@ class OvsTables final : public FlowTableSource {
   Expected<FlowCounterDump> flow_counters(EndpointId at, Time now) override;
 
  private:
+  /// @errors kUnavailable
+  Expected<void> can_inspect(EndpointId at) const;
+
   using Key = std::pair<EndpointId, std::vector<FlowKey>>;
 
   OvsWorkshop& workshop_;

@@ -277,8 +277,7 @@ Expected<TableAnswer> read_tables(const TableQuestion& question,
                                   const std::stop_token& stop) {
   HostTools* here = hosts.named(question.host);
   if (here == nullptr) {
-    return fail(ErrorCode::kUnavailable,
-                fmt::format("host {} cannot be inspected from here", question.host));
+    return no_view_of(question.host);
   }
   return Reading(question, hosts, *here).run(stop);
 }

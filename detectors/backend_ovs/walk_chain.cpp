@@ -68,8 +68,7 @@ class Walk final {
   Expected<ChainAnswer> run() {
     HostTools* first = hosts_.named(question_.source.host);
     if (first == nullptr) {
-      return fail(ErrorCode::kUnavailable,
-                  fmt::format("host {} cannot be inspected from here", question_.source.host));
+      return no_view_of(question_.source.host);
     }
     const auto port = first->port_of(question_.source.endpoint);
     if (!port) {

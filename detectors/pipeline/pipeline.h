@@ -9,8 +9,7 @@
 //   ... the backend carries them out ...
 //   pipeline.observe(later, batch);        // whole visits, complete
 //   pipeline.poll(later);                  // closes windows, localizes, opens and closes
-//   incidents,
-//                                          // and changes ping lists (PingListKind::kSkeleton)
+//                                          // incidents, changes ping lists (kSkeleton)
 //
 // Tasks come and go (telemetry.h): kSubmitted appends endpoints and pairs.  When the last endpoint
 // of a task is gone its lists go at once, and all that is known about its pairs as soon as no visit

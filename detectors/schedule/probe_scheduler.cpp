@@ -126,9 +126,7 @@ std::size_t ProbeScheduler::held_size() const {
 Duration ProbeScheduler::phase_of(EndpointId id) const {
   // Row 0 of this stream; the later rows order the ping list.
   const double phase_share = RngStream(seed_, Purpose::kAgentPhase, id.index()).open01_at(0);
-  const auto phase_ns =
-      static_cast<std::int64_t>(phase_share * static_cast<double>(spacing_.count()));
-  return Duration(std::min(phase_ns, spacing_.count() - 1));
+  return std::min(share_of(spacing_, phase_share), spacing_ - Duration(1));
 }
 
 std::vector<ProbeScheduler::Source>::const_iterator ProbeScheduler::place_of(EndpointId id) const {

@@ -79,9 +79,7 @@ void SimThroughput::follow_directory() {
     const RnicId rnic = endpoints_->rnic(EndpointId(e));
     const double share =
         RngStream(world_->options().seed, Purpose::kSampler, rnic.index()).open01_at(0);
-    const auto phase =
-        static_cast<std::int64_t>(share * static_cast<double>(options_.sampler_phase.count()));
-    samplers_.push_back({.phase = Duration(phase),
+    samplers_.push_back({.phase = share_of(options_.sampler_phase, share),
                          .next = collected_until_ == kStartOfRun ? next : next + 1,
                          .read = collected_until_});
   }
@@ -98,8 +96,7 @@ Time SimThroughput::moment(EndpointId endpoint, std::int64_t tick, bool& missed)
     moved_ns += (open01(bits[2]) - 0.5) * static_cast<double>(options_.sampler_dither.count());
   }
   const Duration moved(static_cast<std::int64_t>(moved_ns));
-  const Duration most(
-      static_cast<std::int64_t>(kMostMoved * static_cast<double>(options_.sampler_period.count())));
+  const Duration most = share_of(options_.sampler_period, kMostMoved);
   return kStartOfRun + tick * options_.sampler_period + samplers_[endpoint].phase +
          std::clamp(moved, -most, most);
 }

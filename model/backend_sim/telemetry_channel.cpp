@@ -7,8 +7,7 @@ namespace {
 constexpr std::uint64_t kCopyRow = std::uint64_t{1} << 63;
 
 Duration delay_of(std::uint32_t bits, Duration longest) {
-  return Duration(static_cast<std::int64_t>(open01(bits) * static_cast<double>(longest.count()))) +
-         Duration(1);
+  return share_of(longest, open01(bits)) + Duration(1);
 }
 
 /// Sends what has just been reported on its way: now, later, twice, or never.

@@ -284,9 +284,7 @@ void Cloud::upgrade(std::uint64_t wave) {
     const RngStream stream(seed_, Purpose::kCloudAgent, task.plan.number);
     for (std::uint32_t c = 0; c < task.containers.size(); ++c) {
       const double u = stream.open01_at(kUpgradeRows | wave << kContainerBits | c);
-      const auto wait =
-          static_cast<std::int64_t>(u * static_cast<double>(options_.upgrade_over.count()));
-      at<&Cloud::take_agent_down>(now + Duration(wait), pack(task, c));
+      at<&Cloud::take_agent_down>(now + share_of(options_.upgrade_over, u), pack(task, c));
     }
   }
   if (options_.upgrade_every > Duration::zero()) {

@@ -18,10 +18,6 @@ using std::chrono::minutes;
 constexpr double kShortestStepS = 2.0;
 constexpr double kLongestStepS = 16.0;
 
-Duration scaled(Duration length, double factor) {
-  return Duration(static_cast<std::int64_t>(static_cast<double>(length.count()) * factor));
-}
-
 bool in_peak(const CloudOptions& options, Time at, Time& boundary) {
   boundary = Time::max();
   if (options.peak_length <= Duration::zero()) {
@@ -83,7 +79,7 @@ Duration lifetime_at(std::span<const LifetimeQuantile> quantiles, double u) {
     if (u < high.share) {
       const double part = (u - low.share) / (high.share - low.share);
       const double growth = std::log(seconds(high.time) / seconds(low.time));
-      return scaled(low.time, std::exp(part * growth));
+      return share_of(low.time, std::exp(part * growth));
     }
   }
   return quantiles.back().time;
@@ -127,7 +123,7 @@ CloudTaskPlan draw_task(const CloudOptions& options, std::uint64_t seed, std::ui
   plan.lifetime = lifetime_at(lifetimes, open01(bits[2]));
   plan.trains = open01(bits[3]) >= options.quiet_share;
   plan.ready_base = options.ready_base;
-  plan.ready_spread = scaled(options.ready_spread, open01(more[0]));
+  plan.ready_spread = share_of(options.ready_spread, open01(more[0]));
   const double step_s = kShortestStepS * std::pow(kLongestStepS / kShortestStepS, open01(more[1]));
   plan.step_time = from_seconds(step_s);
   return plan;
@@ -150,9 +146,9 @@ CloudContainerPlan draw_container(const CloudOptions& options,
                                   std::uint32_t index) {
   const PhiloxCounter bits = RngStream(seed, Purpose::kCloudContainer, task.number).block(index);
   CloudContainerPlan plan;
-  plan.ready_after = task.ready_base + scaled(task.ready_spread, open01(bits[0]));
+  plan.ready_after = task.ready_base + share_of(task.ready_spread, open01(bits[0]));
   plan.crashes = open01(bits[1]) < options.crash_share;
-  plan.crash_after = scaled(options.crash_within, open01(bits[2]));
+  plan.crash_after = share_of(options.crash_within, open01(bits[2]));
   return plan;
 }
 

@@ -114,8 +114,6 @@ class Job final {
   /// From now on the job has layout `index`, as its options say for this time.
   void enter_layout(std::size_t index);
 
-  std::size_t layout_count() const { return layouts_.size(); }
-
   /// Of the layout with most stages.
   std::uint32_t stage_count() const;
 

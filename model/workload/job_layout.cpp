@@ -61,22 +61,11 @@ StepWindow JobLayout::compute(std::uint32_t stage) const {
   return {stages_[stage].compute_from, stages_[stage].compute_length};
 }
 
-Duration JobLayout::evaluated(Time begin, TimeSpan within) const {
-  Duration sum{};
+JobLayout::Pauses JobLayout::pauses(Time begin, TimeSpan within) const {
+  Pauses sum;
   for (std::size_t i = 0; i < options_.phases.size(); ++i) {
-    if (options_.phases[i].kind == PhaseKind::kEvaluation) {
-      sum += rhythm_.paused(i, begin, within);
-    }
-  }
-  return sum;
-}
-
-Duration JobLayout::silent(Time begin, TimeSpan within) const {
-  Duration sum{};
-  for (std::size_t i = 0; i < options_.phases.size(); ++i) {
-    if (options_.phases[i].kind != PhaseKind::kEvaluation) {
-      sum += rhythm_.paused(i, begin, within);
-    }
+    Duration& of_kind = is_silent(options_.phases[i].kind) ? sum.silent : sum.evaluated;
+    of_kind += rhythm_.paused(i, begin, within);
   }
   return sum;
 }
@@ -85,10 +74,11 @@ double JobLayout::bytes(const TrafficProfile& profile,
                         const TrafficRates& rates,
                         Time begin,
                         TimeSpan within) const {
-  const double evaluated_s = seconds(evaluated(begin, within));
+  const Pauses paused = pauses(begin, within);
+  const double evaluated_s = seconds(paused.evaluated);
   double bytes = 0.0;
   if (rates.steady > 0.0) {
-    const double busy_s = seconds(within.to - within.from - silent(begin, within));
+    const double busy_s = seconds(within.to - within.from - paused.silent);
     bytes += (busy_s - (1.0 - kForwardShare) * evaluated_s) * rates.steady;
   }
   if (rates.sync > 0.0) {

@@ -72,9 +72,13 @@ class JobLayout final {
  private:
   StepWindow sync(std::uint32_t stage) const;
   StepWindow compute(std::uint32_t stage) const;
-  /// Time of evaluations within a span.
-  Duration evaluated(Time begin, TimeSpan within) const;
-  Duration silent(Time begin, TimeSpan within) const;
+  /// Time of phases within a span.
+  struct Pauses {
+    Duration evaluated{};
+    Duration silent{};
+  };
+
+  Pauses pauses(Time begin, TimeSpan within) const;
 
   JobOptions options_;
   PeerGraph graph_;

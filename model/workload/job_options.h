@@ -75,6 +75,11 @@ enum class PhaseKind : std::uint8_t {
   kEvaluation,  ///< forward passes only
 };
 
+/// Does nobody train in it?
+constexpr bool is_silent(PhaseKind kind) {
+  return kind != PhaseKind::kEvaluation;
+}
+
 /// Comes before every `every`-th step.
 struct PeriodicPhase {
   PhaseKind kind = PhaseKind::kCheckpoint;
@@ -144,6 +149,11 @@ struct JobOptions {
   std::vector<Straggler> stragglers{};
   std::vector<ShapeChange> changes{};
 };
+
+/// Parts of the model on every stage that a micro-batch passes one after the other.
+inline std::uint32_t pipeline_chunks(const JobOptions& options) {
+  return options.schedule == PipelineSchedule::kInterleaved ? options.chunks : 1;
+}
 
 /// `options` as they are from change `index` on.
 inline JobOptions reshaped(JobOptions options, std::size_t index) {

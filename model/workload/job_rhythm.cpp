@@ -15,10 +15,6 @@ constexpr std::int64_t kLaneRow = 0xFFFF'FFFF;
 constexpr double kShortest = 0.25;
 constexpr double kLongest = 1.75;
 
-Duration share_of(Duration whole, double share) {
-  return Duration(static_cast<std::int64_t>(share * static_cast<double>(whole.count())));
-}
-
 Duration shared_time(const TimeSpan& a, const TimeSpan& b) {
   return std::max(Duration{}, std::min(a.to, b.to) - std::max(a.from, b.from));
 }
@@ -52,26 +48,18 @@ double JobRhythm::draw(std::int64_t step, Lane lane) const {
   return steps_.open01_at(row | layout_ << 32 | std::uint64_t{lane} << 40);
 }
 
-Duration JobRhythm::pause_before(std::int64_t step) const {
+Duration JobRhythm::pause_before(std::int64_t step, Pause which) const {
   Duration sum{};
   for (const PeriodicPhase& phase : options_.phases) {
-    sum += step > 0 && step % phase.every == 0 ? phase.length : Duration{};
-  }
-  return sum;
-}
-
-Duration JobRhythm::silence_before(std::int64_t step) const {
-  Duration sum{};
-  for (const PeriodicPhase& phase : options_.phases) {
-    const bool silent = phase.kind != PhaseKind::kEvaluation;
-    sum += silent && step > 0 && step % phase.every == 0 ? phase.length : Duration{};
+    const bool counts = which == Pause::kAny || is_silent(phase.kind);
+    sum += counts && step > 0 && step % phase.every == 0 ? phase.length : Duration{};
   }
   return sum;
 }
 
 bool JobRhythm::falls_silent() const {
   return std::any_of(options_.phases.begin(), options_.phases.end(), [](const auto& phase) {
-    return phase.kind != PhaseKind::kEvaluation;
+    return is_silent(phase.kind);
   });
 }
 
@@ -193,7 +181,7 @@ Duration JobRhythm::paused(std::size_t index, Time begin, TimeSpan within) const
   std::int64_t step = std::max<std::int64_t>(step_at(within.from - begin), 1);
   for (step = (step + every - 1) / every * every; step <= last; step += every) {
     // Phases before one step follow each other in their order.
-    Time from = begin + step_start(step) - pause_before(step);
+    Time from = begin + step_start(step) - pause_before(step, Pause::kAny);
     for (std::size_t i = 0; i < index; ++i) {
       from += step % options_.phases[i].every == 0 ? options_.phases[i].length : Duration{};
     }
@@ -210,7 +198,7 @@ TimeSpan JobRhythm::busy_ending_after(Time t, Time begin) const {
   Time from = begin + step_start(step);
   // Silence ends with the pause: an evaluation before the same step comes first.
   for (std::int64_t next = step + 1;; ++next) {
-    const Duration silent = silence_before(next);
+    const Duration silent = pause_before(next, Pause::kSilent);
     if (silent == Duration{}) {
       continue;
     }

@@ -66,9 +66,13 @@ class JobRhythm final {
   double draw(std::int64_t step, Lane lane) const;
   Duration lag(std::int64_t step, Lane lane, Time begin) const;
   Duration longest_lag() const;
-  /// All that comes between `step` and the one before it, and the part in which nobody trains.
-  Duration pause_before(std::int64_t step) const;
-  Duration silence_before(std::int64_t step) const;
+  enum class Pause : std::uint8_t {
+    kAny,
+    kSilent,  ///< nobody trains
+  };
+
+  /// Between `step` and the one before it.
+  Duration pause_before(std::int64_t step, Pause which) const;
 
   JobOptions options_;
   RngStream steps_;

@@ -10,8 +10,6 @@ namespace {
 constexpr double kBytesPerNumber = 2.0;  // bf16
 /// Pipeline traffic is about a thousandth of the rate of gradients (GPT-3 175B, HPN).
 constexpr double kPipelineShare = 1.0 / 1000;
-/// Of a step, so that a burst ends before the next one begins.
-constexpr double kLongestBurst = 0.9;
 
 double tokens(const ModelSize& model) {
   return static_cast<double>(model.batch) * model.sequence;

@@ -41,7 +41,7 @@ PeerGraph::PeerGraph(const JobOptions& options)
       ep_(options.ep),
       expert_rails_(options.expert_rails),
       gradients_(gradient_kind(options)),
-      chunks_(options.schedule == PipelineSchedule::kInterleaved ? options.chunks : 1),
+      chunks_(pipeline_chunks(options)),
       sums_gradients_(layout_.gradient_group() > 1 && options.workload != Workload::kInference) {
   if (!options.idle.empty()) {
     idle_.resize(layout_.ranks());

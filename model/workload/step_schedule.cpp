@@ -14,14 +14,6 @@ constexpr double kShardedShare = 0.9;
 /// Gathered twice and scattered once, where an all-reduce is one of each.  @paper ZeRO 2020
 constexpr double kShardedVolume = 1.5;
 
-Duration share_of(Duration whole, double share) {
-  return Duration(static_cast<std::int64_t>(share * static_cast<double>(whole.count())));
-}
-
-std::uint32_t chunks_of(const JobOptions& options) {
-  return options.schedule == PipelineSchedule::kInterleaved ? options.chunks : 1;
-}
-
 bool front_first(const JobOptions& options) {
   if (options.stage_order == StageOrder::kOfSchedule) {
     return options.schedule == PipelineSchedule::kExplicit;
@@ -40,7 +32,7 @@ void set_windows(const JobOptions& options, std::uint32_t stage, StageWindows& w
   }
   const std::uint32_t place = front_first(options) ? last - stage : stage;
   windows.sync_from = last_backward(options, place);
-  windows.compute_from = place * pass_times(options).forward / chunks_of(options);
+  windows.compute_from = place * pass_times(options).forward / pipeline_chunks(options);
   windows.compute_length = windows.sync_from - windows.compute_from;
 }
 
@@ -49,7 +41,7 @@ void set_windows(const JobOptions& options, std::uint32_t stage, StageWindows& w
 PassTimes pass_times(const JobOptions& options) {
   const double computing = seconds(options.step_time) * (1.0 - options.burst_share);
   const double passes =
-      options.microbatches + (options.pp - 1.0) / static_cast<double>(chunks_of(options));
+      options.microbatches + (options.pp - 1.0) / static_cast<double>(pipeline_chunks(options));
   const double forward_s = computing / passes / (1.0 + kBackwardOverForward);
   return {from_seconds(forward_s), from_seconds(forward_s * kBackwardOverForward)};
 }
@@ -58,7 +50,7 @@ Duration last_backward(const JobOptions& options, std::uint32_t stage) {
   const PassTimes pass = pass_times(options);
   const std::int64_t m = options.microbatches;
   const std::int64_t p = options.pp;
-  const std::int64_t v = chunks_of(options);
+  const std::int64_t v = pipeline_chunks(options);
   if (options.schedule == PipelineSchedule::kGpipe) {
     return (p - 1 + m) * pass.forward + (m + p - 1 - stage) * pass.backward;
   }

@@ -11,9 +11,6 @@
 namespace bonescan {
 namespace {
 
-/// Of a step; what is longer would meet the next one.
-constexpr double kLongestBurst = 0.9;
-
 class JobChecker final {
  public:
   JobChecker(const Scenario& scenario, std::size_t index, const YamlNode& root)

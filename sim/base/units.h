@@ -43,6 +43,11 @@ constexpr Duration from_seconds(double value) {
   return Duration(static_cast<std::int64_t>(value * 1e9 + (value < 0 ? -0.5 : 0.5)));
 }
 
+/// `share` of a duration, towards zero.
+constexpr Duration share_of(Duration whole, double share) {
+  return Duration(static_cast<std::int64_t>(share * static_cast<double>(whole.count())));
+}
+
 /// A count of bytes.  Never bits.
 class Bytes {
  public:

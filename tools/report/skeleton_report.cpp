@@ -66,7 +66,7 @@ std::string lags_words(const SkeletonRecord& record) {
   return text.empty() ? "-" : text + " s";
 }
 
-/// One bar a task over the time of the run; the higher, the longer the list, on a root scale.
+/// One bar a task over the time of the run; the higher, the longer its lists.
 std::string picture(const RunData& run, const std::vector<const SkeletonRecord*>& records) {
   constexpr double kWidth = 1100.0;
   constexpr double kHeight = 60.0;

@@ -139,8 +139,7 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
                                       const Scenario& scenario,
                                       const CrossingSignatures& signatures) {
   std::vector<TruthRow> rows;
-  std::vector<Pair> probed(pipeline.pairs().begin(), pipeline.pairs().end());
-  std::sort(probed.begin(), probed.end());
+  const PairTable& probed = pipeline.pairs();  // ascending, as long as lists do not change
   // Where lists change, what counts is the list of now: its sweep is what a failure waits for.
   const bool changing = scenario.pipeline.probing.list == PingListKind::kSkeleton;
   const SkeletonSummary skeleton = pipeline.skeleton();

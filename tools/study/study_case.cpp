@@ -60,7 +60,7 @@ Sampler sampler_of(const StudyCase& run, std::uint64_t seed, HostId host) {
   const RngStream dice(seed, Purpose::kStudySkew, host.index());
   const double off = 2.0 * dice.open01_at(0) - 1.0;
   Sampler sampler;
-  sampler.off = Duration(static_cast<std::int64_t>(off * static_cast<double>(run.skew.count())));
+  sampler.off = share_of(run.skew, off);
   if (run.own_phases) {
     sampler.phase = Duration(static_cast<std::int64_t>(dice.open01_at(1) * 1e9));
   }
@@ -81,22 +81,6 @@ double signal_sd(const TrafficRecord& record) {
     variance += square / n - (sum / n) * (sum / n);
   }
   return std::sqrt(std::max(0.0, variance / static_cast<double>(record.members.size())));
-}
-
-std::vector<std::uint32_t> true_stages(const StudyWorld& world) {
-  std::vector<std::uint32_t> stages;
-  for (const RnicId rnic : world.rnics) {
-    stages.push_back(world.job.coordinate(rnic)->pipeline);
-  }
-  return stages;
-}
-
-std::vector<EndpointId> members_of(const StudyWorld& world) {
-  std::vector<EndpointId> members;
-  for (std::uint32_t m = 0; m < world.rnics.size(); ++m) {
-    members.emplace_back(m);
-  }
-  return members;
 }
 
 /// Whom each member sends to.
@@ -202,6 +186,22 @@ StudyWorld::StudyWorld(const StudyCase& run, std::uint64_t seed)
   }
 }
 
+std::vector<std::uint32_t> true_stages(const StudyWorld& world) {
+  std::vector<std::uint32_t> stages;
+  for (const RnicId rnic : world.rnics) {
+    stages.push_back(world.job.coordinate(rnic)->pipeline);
+  }
+  return stages;
+}
+
+std::vector<EndpointId> members_of(const StudyWorld& world) {
+  std::vector<EndpointId> members;
+  for (std::uint32_t m = 0; m < world.rnics.size(); ++m) {
+    members.emplace_back(m);
+  }
+  return members;
+}
+
 TrafficRecord study_record(const StudyWorld& world, const StudyCase& run, std::uint64_t seed) {
   const std::vector<EndpointId> members = members_of(world);
   TrafficHistory history(run.length + 4 * kSecond);
@@ -254,7 +254,9 @@ StudyOutcome run_study_case(const StudyCase& run,
   const StudyWorld world(run, seed);
   const TrafficRecord record = study_record(world, run, seed);
   const TaskSkeleton lowest = inference.infer(record, 0.0);
-  const TaskSkeleton used = inference.infer(record, confidence);
+  // What is named with enough confidence is named whatever confidence is asked for.
+  const TaskSkeleton used =
+      lowest.confidence >= confidence ? lowest : inference.infer(record, confidence);
   const TrueEdges edges = true_edges(world);
 
   StudyOutcome outcome;

@@ -78,6 +78,11 @@ struct StudyWorld {
   EndpointDirectory directory;
 };
 
+std::vector<EndpointId> members_of(const StudyWorld& world);
+
+/// By member.
+std::vector<std::uint32_t> true_stages(const StudyWorld& world);
+
 TrafficRecord study_record(const StudyWorld& world, const StudyCase& run, std::uint64_t seed);
 
 /// Counts what lists cover of what the job does.

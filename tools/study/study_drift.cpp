@@ -36,9 +36,7 @@ TaskSkeleton true_skeleton(const StudyWorld& world, const StudyCase& run) {
   skeleton.scope = SkeletonScope::kAdjacentGroups;
   skeleton.basis = SkeletonBasis::kThroughput;
   skeleton.stage_count = run.job.pp;
-  for (const RnicId rnic : world.rnics) {
-    skeleton.stages.push_back(world.job.coordinate(rnic)->pipeline);
-  }
+  skeleton.stages = true_stages(world);
   for (std::uint32_t stage = 0; stage < run.job.pp; ++stage) {
     skeleton.lags_s.push_back(stage * seconds(run.job.stage_offset));
   }

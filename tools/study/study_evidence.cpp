@@ -64,10 +64,7 @@ class JobTables final : public FlowTableSource {
 
 EvidenceOutcome run_flow_tables(const StudyCase& run, std::uint64_t seed) {
   const StudyWorld world(run, seed);
-  std::vector<EndpointId> members;
-  for (std::uint32_t m = 0; m < world.rnics.size(); ++m) {
-    members.emplace_back(m);
-  }
+  const std::vector<EndpointId> members = members_of(world);
   SkeletonOptions options;
   options.evidence = SkeletonEvidence::kFlowTable;
   FlowEvidence evidence(members, options);

@@ -17,6 +17,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json origin_json(const StudyOrigin& origin) {
+  return {{"command", origin.command}, {"commit", origin.commit}, {"simulated", true}};
+}
+
 Json interval_json(std::uint32_t part, std::uint32_t all) {
   const auto interval = clopper_pearson_interval(part, all);
   return interval ? Json{interval->low, interval->high} : Json();
@@ -51,10 +55,7 @@ Json to_json(const StudySummary& summary) {
 }
 
 std::string points_json(const StudyResults& results, const StudyOrigin& origin) {
-  Json json;
-  json["command"] = origin.command;
-  json["commit"] = origin.commit;
-  json["simulated"] = true;
+  Json json = origin_json(origin);
   for (const PointResult& result : results.points) {
     Json row;
     row["sweep"] = result.point.sweep;
@@ -77,10 +78,7 @@ std::string points_json(const StudyResults& results, const StudyOrigin& origin) 
 }
 
 std::string kinds_json(const StudyResults& results, const StudyOrigin& origin) {
-  Json json;
-  json["command"] = origin.command;
-  json["commit"] = origin.commit;
-  json["simulated"] = true;
+  Json json = origin_json(origin);
   for (const KindResult& result : results.kinds) {
     Json row;
     row["kind"] = result.kind.name;
@@ -106,10 +104,7 @@ std::string kinds_json(const StudyResults& results, const StudyOrigin& origin) {
 }
 
 std::string evidence_json(const StudyResults& results, const StudyOrigin& origin) {
-  Json json;
-  json["command"] = origin.command;
-  json["commit"] = origin.commit;
-  json["simulated"] = true;
+  Json json = origin_json(origin);
   for (const EvidenceResult& result : results.evidence) {
     Json row;
     row["kind"] = result.kind;
@@ -126,10 +121,7 @@ std::string evidence_json(const StudyResults& results, const StudyOrigin& origin
 }
 
 std::string drift_json(const StudyResults& results, const StudyOrigin& origin) {
-  Json json;
-  json["command"] = origin.command;
-  json["commit"] = origin.commit;
-  json["simulated"] = true;
+  Json json = origin_json(origin);
   for (const DriftDelay& delay : results.delays) {
     json["delays"].push_back({{"change", to_string(delay.change)},
                               {"step_s", delay.step_s},
@@ -150,9 +142,7 @@ std::string drift_json(const StudyResults& results, const StudyOrigin& origin) {
 }
 
 std::string realistic_json(const StudyResults& results, const StudyOrigin& origin) {
-  Json json;
-  json["command"] = origin.command;
-  json["commit"] = origin.commit;
+  Json json = origin_json(origin);
   for (const RealisticJob& drawn : results.realistic) {
     json["jobs"].push_back({{"parameters", drawn.job.model.parameters},
                             {"pp", drawn.job.pp},
@@ -169,12 +159,11 @@ std::string realistic_json(const StudyResults& results, const StudyOrigin& origi
 LineChart chart_of(const StudyResults& results,
                    const std::string& sweep,
                    std::string title,
-                   std::string x_label,
-                   bool recall) {
+                   std::string x_label) {
   LineChart chart;
   chart.title = std::move(title);
   chart.x_label = std::move(x_label);
-  chart.y_label = recall ? "recall" : "adjusted Rand index";
+  chart.y_label = "adjusted Rand index";
   for (const PointResult& result : results.points) {
     if (result.point.sweep != sweep) {
       continue;
@@ -186,8 +175,7 @@ LineChart chart_of(const StudyResults& results,
       chart.lines.push_back({result.point.series, {}});
       line = chart.lines.end() - 1;
     }
-    line->points.emplace_back(result.point.x,
-                              recall ? result.summary.recall() : result.summary.adjusted_rand_mean);
+    line->points.emplace_back(result.point.x, result.summary.adjusted_rand_mean);
   }
   return chart;
 }
@@ -221,16 +209,16 @@ std::vector<StudyFile> study_files(const StudyResults& results, const StudyOrigi
       {"realistic.json", realistic_json(results, origin)},
       {"reliability.svg", to_svg(reliability_chart(results))},
   };
-  const auto add = [&](const char* sweep, const char* title, const char* x_label, bool recall) {
+  const auto add = [&](const char* sweep, const char* title, const char* x_label) {
     files.push_back(
-        {std::string(sweep) + ".svg", to_svg(chart_of(results, sweep, title, x_label, recall))});
+        {std::string(sweep) + ".svg", to_svg(chart_of(results, sweep, title, x_label))});
   };
-  add("snr", "Stages found against noise", "SNR, dB", false);
-  add("skew", "Stages found against clock skew", "clocks off by up to, s", false);
-  add("phases", "Samplers with phases of their own", "stage offset, s", false);
-  add("length", "Stages found against record length", "record, s", false);
-  add("step_time", "Stages found against step time", "step, s", false);
-  add("noise", "Stages found under noise of other kinds", "SNR, dB", false);
+  add("snr", "Stages found against noise", "SNR, dB");
+  add("skew", "Stages found against clock skew", "clocks off by up to, s");
+  add("phases", "Samplers with phases of their own", "stage offset, s");
+  add("length", "Stages found against record length", "record, s");
+  add("step_time", "Stages found against step time", "step, s");
+  add("noise", "Stages found under noise of other kinds", "SNR, dB");
   return files;
 }
 

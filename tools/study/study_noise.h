@@ -6,6 +6,7 @@
 // known to us, so bootstrap blocks are cut out of a synthetic series with memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -20,6 +21,13 @@ enum class StudyNoise : std::uint8_t {
   kRegimes,    ///< quiet and loud minutes
   kCotenants,  ///< checkpoints, storage and neighbours: on and off, the same on all rails of a host
 };
+
+inline constexpr std::array kStudyNoises = {StudyNoise::kWhite,
+                                            StudyNoise::kBlocks,
+                                            StudyNoise::kStudentT,
+                                            StudyNoise::kSpikes,
+                                            StudyNoise::kRegimes,
+                                            StudyNoise::kCotenants};
 
 std::string_view to_string(StudyNoise kind);
 

@@ -161,12 +161,7 @@ void add_size(Plan& plan, bool quick) {
 }
 
 void add_noise_kinds(Plan& plan) {
-  for (const StudyNoise noise : {StudyNoise::kWhite,
-                                 StudyNoise::kBlocks,
-                                 StudyNoise::kStudentT,
-                                 StudyNoise::kSpikes,
-                                 StudyNoise::kRegimes,
-                                 StudyNoise::kCotenants}) {
+  for (const StudyNoise noise : kStudyNoises) {
     for (const double snr : {0.0, 5.0, 10.0, 20.0}) {
       StudyCase run = paper_512();
       run.noise = noise;

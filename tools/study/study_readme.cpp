@@ -266,13 +266,14 @@ std::string sweep_sections(const StudyResults& results) {
 std::string study_readme(const StudyResults& results, const StudyOrigin& origin) {
   std::string text = fmt::format(
       "# How well the traffic skeleton is read\n\nMade by `{}` at commit {}; do not "
-      "edit. Everything is *simulated*: traffic of `model/workload`, noise of `tools/study`, odd "
-      "seeds. Base: 512 GPUs, TP = PP = DP = 8, a burst of 3 s every 20 s, stages 0.5 s apart, a "
+      "edit. Everything is *simulated*: traffic of `model/workload`, noise of `tools/study`, {}. "
+      "Base: 512 GPUs, TP = PP = DP = 8, a burst of 3 s every 20 s, stages 0.5 s apart, a "
       "record of 300 s, white noise, confidence 0.99. SNR is 20 lg(burst sd / noise sd) of one "
       "RNIC's 1 s samples. ARI is that of the likeliest stages, whatever scope is used; recall is "
       "the share of directed communicating pairs inside the lists that would be probed.\n\n",
       origin.command,
-      origin.commit);
+      origin.commit,
+      to_string(results.seeds));
   text +=
       "## What is required\n\nSkew: clocks of hosts are off by up to 0.1 s. Wanted: ARI >= "
       "0.95, recall >= 0.995, fallback (a scope wider than groups) <= 5 % from 10 dB on, <= 20 "

@@ -15,7 +15,7 @@ constexpr double kConfidence = 0.99;
 constexpr std::uint32_t kRealisticJobs = 1'000;
 
 std::uint64_t seed_of(StudySeeds seeds, std::size_t index) {
-  return 2 * index + (seeds == StudySeeds::kOdd ? 1 : 2);
+  return 2 * index + (seeds == StudySeeds::kOdd ? kFirstOddSeed : 2);
 }
 
 /// Runs `body(i)` for every i below `count`; each writes to a place of its own.
@@ -91,31 +91,52 @@ StudySummary sum_up(const std::vector<StudyOutcome>& outcomes, const StudyCase& 
   return sum;
 }
 
-/// Kinds under throughput and flow tables.
+KindResult judged(const StudyKind& kind,
+                  const std::vector<StudyOutcome>& outcomes,
+                  StudySeeds parity) {
+  KindResult result{kind, sum_up(outcomes, kind.base), 0, 0, reliability_bins(), {}};
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const StudyOutcome& outcome = outcomes[i];
+    if (outcome.missed() > 0) {
+      result.misses.push_back({seed_of(parity, i), draw_case(kind, seed_of(parity, i)), outcome});
+    }
+    const bool confident = outcome.confidence > kConfidence;
+    result.runs_confident += confident ? 1 : 0;
+    result.runs_confident_missing += confident && outcome.missed() > 0 ? 1 : 0;
+    for (ReliabilityBin& bin : result.bins) {
+      if (outcome.lowest_confidence >= bin.low && outcome.lowest_confidence < bin.high) {
+        ++bin.runs;
+        bin.right += outcome.lowest_misses ? 0 : 1;
+        bin.confidence_sum += outcome.lowest_confidence;
+      }
+    }
+  }
+  return result;
+}
+
+/// The first runs of each kind, under flow tables as well.
+/// @param outcomes  of throughput: by kind, then by seed
 std::vector<EvidenceResult> compare_evidence(const std::vector<StudyKind>& kinds,
+                                             const std::vector<std::vector<StudyOutcome>>& outcomes,
                                              StudySize size,
                                              StudySeeds parity,
                                              std::uint32_t threads) {
   const std::size_t seeds = size == StudySize::kQuick ? 2 : 20;
-  const SkeletonInference inference{InferenceOptions{}};
-  std::vector<StudyOutcome> outcomes(kinds.size() * seeds);
-  std::vector<EvidenceOutcome> tables(outcomes.size());
-  for_each_index(outcomes.size(), threads, [&](std::size_t i) {
+  std::vector<EvidenceOutcome> tables(kinds.size() * seeds);
+  for_each_index(tables.size(), threads, [&](std::size_t i) {
     const std::uint64_t seed = seed_of(parity, i % seeds);
-    const StudyCase run = draw_case(kinds[i / seeds], seed);
-    outcomes[i] = run_study_case(run, seed, inference, kConfidence);
-    tables[i] = run_flow_tables(run, seed);
+    tables[i] = run_flow_tables(draw_case(kinds[i / seeds], seed), seed);
   });
   std::vector<EvidenceResult> results;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
-    const auto first = static_cast<std::ptrdiff_t>(k * seeds);
-    const auto last = first + static_cast<std::ptrdiff_t>(seeds);
+    const auto count = static_cast<std::ptrdiff_t>(seeds);
     EvidenceResult result;
     result.kind = kinds[k].name;
     result.runs = static_cast<std::uint32_t>(seeds);
     result.throughput =
-        sum_up(std::vector(outcomes.begin() + first, outcomes.begin() + last), kinds[k].base);
-    for (auto read = tables.begin() + first; read != tables.begin() + last; ++read) {
+        sum_up(std::vector(outcomes[k].begin(), outcomes[k].begin() + count), kinds[k].base);
+    const auto first = tables.begin() + static_cast<std::ptrdiff_t>(k) * count;
+    for (auto read = first; read != first + count; ++read) {
       const auto n = static_cast<double>(seeds);
       result.flow_missed += read->missed;
       result.flow_recall_least = std::min(result.flow_recall_least, read->recall);
@@ -151,12 +172,7 @@ void measure_drift(StudySize size,
       }
     }
   }
-  for (const StudyNoise noise : {StudyNoise::kWhite,
-                                 StudyNoise::kBlocks,
-                                 StudyNoise::kStudentT,
-                                 StudyNoise::kSpikes,
-                                 StudyNoise::kRegimes,
-                                 StudyNoise::kCotenants}) {
+  for (const StudyNoise noise : kStudyNoises) {
     for (const double snr : {0.0, 10.0}) {
       if (!quick) {
         results.alarms.push_back({.noise = noise, .snr_db = snr});
@@ -181,6 +197,10 @@ struct Task {
 };
 
 }  // namespace
+
+std::string_view to_string(StudySeeds seeds) {
+  return seeds == StudySeeds::kOdd ? "odd seeds from 300,001 on" : "even seeds, which are tuned on";
+}
 
 std::vector<ReliabilityBin> reliability_bins() {
   std::vector<ReliabilityBin> bins;
@@ -219,6 +239,7 @@ bool StudyResults::hold() const {
 
 StudyResults run_study(StudySize size, StudySeeds parity, std::uint32_t threads) {
   StudyResults results;
+  results.seeds = parity;
   const std::vector<StudyPoint> points = study_sweeps(size);
   const std::vector<StudyKind> kinds = study_kinds(size);
   std::vector<Task> tasks;
@@ -243,30 +264,14 @@ StudyResults run_study(StudySize size, StudySeeds parity, std::uint32_t threads)
     next += point.seeds;
     results.points.push_back({point, sum_up(own, point.run)});
   }
+  std::vector<std::vector<StudyOutcome>> of_kinds;
   for (const StudyKind& kind : kinds) {
-    const std::vector<StudyOutcome> own(next, next + kind.seeds);
+    of_kinds.emplace_back(next, next + kind.seeds);
     next += kind.seeds;
-    KindResult result{kind, sum_up(own, kind.base), 0, 0, reliability_bins(), {}};
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      const StudyOutcome& outcome = own[i];
-      if (outcome.missed() > 0) {
-        result.misses.push_back({seed_of(parity, i), draw_case(kind, seed_of(parity, i)), outcome});
-      }
-      const bool confident = outcome.confidence > kConfidence;
-      result.runs_confident += confident ? 1 : 0;
-      result.runs_confident_missing += confident && outcome.missed() > 0 ? 1 : 0;
-      for (ReliabilityBin& bin : result.bins) {
-        if (outcome.lowest_confidence >= bin.low && outcome.lowest_confidence < bin.high) {
-          ++bin.runs;
-          bin.right += outcome.lowest_misses ? 0 : 1;
-          bin.confidence_sum += outcome.lowest_confidence;
-        }
-      }
-    }
-    results.kinds.push_back(std::move(result));
+    results.kinds.push_back(judged(kind, of_kinds.back(), parity));
   }
   measure_drift(size, parity, threads, results);
-  results.evidence = compare_evidence(kinds, size, parity, threads);
+  results.evidence = compare_evidence(kinds, of_kinds, size, parity, threads);
   for (std::uint32_t i = 0; i < kRealisticJobs; ++i) {
     results.realistic.push_back(draw_realistic_job(seed_of(parity, i)));
   }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bonescan {
@@ -76,7 +77,20 @@ struct EvidenceResult {
   std::uint32_t flow_peers = 0;  ///< runs whose scope is peers
 };
 
+/// Odd seeds are reported from here on: a few of the first were looked at while inference was
+/// written.
+constexpr std::uint64_t kFirstOddSeed = 300'001;
+
+/// Even seeds are those that may be tuned on.
+enum class StudySeeds : std::uint8_t {
+  kOdd,
+  kEven,
+};
+
+std::string_view to_string(StudySeeds seeds);
+
 struct StudyResults {
+  StudySeeds seeds = StudySeeds::kOdd;
   std::vector<PointResult> points;
   std::vector<KindResult> kinds;
   std::vector<EvidenceResult> evidence;
@@ -86,12 +100,6 @@ struct StudyResults {
 
   /// Does everything that is wanted hold?
   bool hold() const;
-};
-
-/// Even seeds are those that may be tuned on.
-enum class StudySeeds : std::uint8_t {
-  kOdd,
-  kEven,
 };
 
 StudyResults run_study(StudySize size, StudySeeds parity, std::uint32_t threads);

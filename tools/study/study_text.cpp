@@ -62,7 +62,6 @@ std::string scopes_text(const StudySummary& summary) {
   return text;
 }
 
-/// All kinds together: stated confidence against the share of runs in which nothing was missed.
 std::vector<ReliabilityBin> pooled(const StudyResults& results) {
   std::vector<ReliabilityBin> bins = reliability_bins();
   for (const KindResult& result : results.kinds) {
