@@ -71,6 +71,31 @@ TEST(PipelineLatency, NamesTheRnicWhoseTablesDisagree) {
   EXPECT_FALSE(PipelineBench::line(incident, "flow-table-diff")->clear);
 }
 
+// A bug: where all pairs of an RNIC are late its link explains them as well as its tables do, and
+// was blamed before anybody had looked at these.
+TEST(PipelineLatency, AsksTheTablesOfAnRnicBeforeItsLinkIsBlamed) {
+  for (const bool broken : {true, false}) {
+    SCOPED_TRACE(broken ? "tables disagree" : "tables agree");
+    PipelineBench bench(6);
+    bench.world.effects.push_back(
+        slow(to_endpoint(EndpointId(0)), std::chrono::microseconds(104), kFault));
+    bench.world.dump_script = [&](EndpointId at, std::span<const FlowKey> flows, Time) {
+      return broken && at == EndpointId(0) ? bench.world.missing_entries(at, flows)
+                                           : bench.world.healthy_dump(at, flows);
+    };
+    bench.run(kFault + 40);
+    SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+    ASSERT_THAT(bench.incidents(), SizeIs(1));
+    const Incident& incident = bench.incidents().front();
+    EXPECT_EQ(incident.layer, broken ? Layer::kRnic : Layer::kUnderlay);
+    EXPECT_THAT(bench.candidates(incident),
+                ElementsAre(broken ? bench.world.rnic(EndpointId(0))
+                                   : bench.world.access_link(EndpointId(0))));
+    EXPECT_THAT(incident.pairs, SizeIs(10));
+    EXPECT_EQ(incident.opened, at_s(kFault + 30) + bench.options.probing.timeout);
+  }
+}
+
 TEST(PipelineLatency, NamesTheSamePlaceWhenTheFirstDumpIsPending) {
   PipelineBench bench(6);
   bench.world.answers_pend = true;
