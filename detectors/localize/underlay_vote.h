@@ -18,6 +18,7 @@
 // Thread-compatible.
 #pragma once
 
+#include "detectors/localize/localizer.h"
 #include "detectors/records/incident.h"
 #include "detectors/telemetry/component.h"
 #include "detectors/telemetry/endpoint.h"
@@ -30,16 +31,6 @@
 
 namespace bonescan {
 
-/// What one traced pair says.  Trials are probes and bad ones are lost; or, for latency, trials are
-/// windows and bad ones are late.  Paths that could not be traced are left out.
-/// Invariants: 1. bad <= trials; 2. one item per pair and path.
-struct PathEvidence {
-  const TracedPath* path = nullptr;
-  std::uint32_t trials = 0;
-  std::uint32_t bad = 0;
-  PairId pair;
-};
-
 struct VoteOptions {
   double base_loss_ratio = 1e-5;   ///< lost probes where nothing is wrong
   double base_late_ratio = 1e-4;   ///< late windows where nothing is wrong @ours
@@ -50,27 +41,10 @@ struct VoteOptions {
   std::size_t faults_max = 16;     ///< bound on the accusations of one call
 };
 
-/// One cable and the best reading of its evidence.
-struct LinkScore {
-  ComponentId link;
-  LinkDirection direction = LinkDirection::kUp;
-  bool both_directions = false;  ///< the evidence of both is the same, or explains more together
-  double llr = 0.0;              ///< nats, against "every path is healthy"
-  std::uint32_t paths = 0;       ///< evidence that crosses it
-  std::uint32_t bad_paths = 0;   ///< of these, with anything bad
-  double rate = 0.0;             ///< bad share of the trials that cross it
-};
-
 /// Failing paths over one cable.
 struct LinkVotes {
   ComponentId link;
   std::uint32_t votes = 0;
-};
-
-/// One fault: what may have caused it, and the pairs that it explains.
-struct Accusation {
-  std::vector<LinkScore> suspects;  ///< the first is named; the others are as good within tie_nats
-  std::vector<PairId> pairs;        ///< failing pairs that cross it, ascending, without doubles
 };
 
 /// @units nats; 0 if the bad ratio is at or below `base`

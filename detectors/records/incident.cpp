@@ -8,10 +8,11 @@
 namespace bonescan {
 namespace {
 
-constexpr std::array<std::pair<Layer, std::string_view>, 5> kLayers = {{
+constexpr std::array<std::pair<Layer, std::string_view>, 6> kLayers = {{
     {Layer::kOverlay, "overlay"},
     {Layer::kUnderlay, "underlay"},
     {Layer::kRnic, "rnic"},
+    {Layer::kHost, "host"},
     {Layer::kAgent, "agent"},
     {Layer::kUndetermined, "undetermined"},
 }};
@@ -20,6 +21,12 @@ constexpr std::array<std::pair<Symptom, std::string_view>, 3> kSymptoms = {{
     {Symptom::kUnreachable, "unreachable"},
     {Symptom::kLoss, "loss"},
     {Symptom::kLatency, "latency"},
+}};
+
+constexpr std::array<std::pair<Severity, std::string_view>, 3> kSeverities = {{
+    {Severity::kP0, "P0"},
+    {Severity::kP1, "P1"},
+    {Severity::kP2, "P2"},
 }};
 
 template <class Enum, std::size_t N>
@@ -60,6 +67,14 @@ std::string_view to_string(Symptom symptom) {
 
 std::optional<Symptom> symptom_from_string(std::string_view text) {
   return value_of(kSymptoms, text);
+}
+
+std::string_view to_string(Severity severity) {
+  return name_of(kSeverities, severity);
+}
+
+std::optional<Severity> severity_from_string(std::string_view text) {
+  return value_of(kSeverities, text);
 }
 
 std::string incident_id_text(std::uint64_t id) {

@@ -27,6 +27,7 @@ enum class Layer : std::uint8_t {
   kRnic,          ///< the RNIC's offloaded flow table
   kAgent,         ///< the probing process itself; not a network failure
   kUndetermined,  ///< something is wrong and no stage could say where
+  kHost,          ///< configuration or board of a host, which its own checks show
 };
 
 std::string_view to_string(Layer layer);
@@ -40,6 +41,16 @@ enum class Symptom : std::uint8_t {
 
 std::string_view to_string(Symptom symptom);
 std::optional<Symptom> symptom_from_string(std::string_view text);
+
+/// How soon somebody must act.  @paper SuperPod white paper (DeepLink), alert tiers
+enum class Severity : std::uint8_t {
+  kP0,  ///< jobs stop, or a link is down: at once
+  kP1,  ///< jobs are slowed by more than 15 %, or a burst of correctable errors: within minutes
+  kP2,  ///< a hint: the daily report
+};
+
+std::string_view to_string(Severity severity);
+std::optional<Severity> severity_from_string(std::string_view text);
 
 /// One line of proof.  `stage` is the part of the pipeline that found it: "loss-rule",
 /// "window-lof", "overlay-walk", "underlay-vote", "flow-table-diff", "membership".
@@ -62,6 +73,10 @@ struct Incident {
   Time last_seen;  ///< last time a symptom was attributed to it
   Layer layer = Layer::kUndetermined;
   Symptom symptom = Symptom::kLoss;
+  Severity severity = Severity::kP2;
+  std::uint32_t episodes = 1;  ///< times it was open: it opens again where the same fails again
+  bool planned = false;        ///< lies in a maintenance window: recorded, never alerted
+  std::string action;          ///< what to do about it, one sentence; empty while nobody knows
   std::string kind;  ///< what it looks like: "link-loss", "unreachable", "missing-rule", "loop",
                      ///< "table-mismatch", "agent-death", ...
   double confidence = 0.0;  ///< in [0, 1]; 1/|candidates| times the strength of the evidence

@@ -24,6 +24,14 @@ std::string_view to_string(VerdictRule rule) {
       return "pooled-loss";
     case VerdictRule::kWindowLof:
       return "window-lof";
+    case VerdictRule::kShift:
+      return "shift";
+    case VerdictRule::kLongTermZ:
+      return "long-term-z";
+    case VerdictRule::kDrift:
+      return "drift";
+    case VerdictRule::kOther:
+      return "other";
   }
   return "unknown";
 }

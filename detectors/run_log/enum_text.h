@@ -39,8 +39,7 @@ inline std::optional<VerdictKind> verdict_kind_from(std::string_view text) {
 }
 
 inline std::optional<VerdictRule> verdict_rule_from(std::string_view text) {
-  return enum_from(
-      text, VerdictRule::kWindowLof, [](VerdictRule value) { return to_string(value); });
+  return enum_from(text, VerdictRule::kOther, [](VerdictRule value) { return to_string(value); });
 }
 
 }  // namespace bonescan::run_log

@@ -10,8 +10,12 @@
 namespace bonescan {
 namespace {
 
-constexpr std::array kLayers = {
-    Layer::kOverlay, Layer::kUnderlay, Layer::kRnic, Layer::kAgent, Layer::kUndetermined};
+constexpr std::array kLayers = {Layer::kOverlay,
+                                Layer::kUnderlay,
+                                Layer::kRnic,
+                                Layer::kHost,
+                                Layer::kAgent,
+                                Layer::kUndetermined};
 
 constexpr std::array kLocalErrors = {LocalError::kOther,
                                      LocalError::kNoDevice,

@@ -25,6 +25,8 @@ std::string_view layer_words(Layer layer) {
       return "an RNIC's offloaded flow table";
     case Layer::kAgent:
       return "the probing process; the network is not blamed";
+    case Layer::kHost:
+      return "a host's configuration or board, as its own checks show";
     case Layer::kUndetermined:
       return "a place that no stage could determine";
   }

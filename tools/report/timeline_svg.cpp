@@ -219,8 +219,12 @@ std::string escape_html(std::string_view text) {
 }
 
 std::string timeline_svg(const RunData& run, const Evaluation& evaluation) {
-  constexpr std::array<Layer, 5> kLanes = {
-      Layer::kOverlay, Layer::kUnderlay, Layer::kRnic, Layer::kAgent, Layer::kUndetermined};
+  constexpr std::array<Layer, 6> kLanes = {Layer::kOverlay,
+                                           Layer::kUnderlay,
+                                           Layer::kRnic,
+                                           Layer::kHost,
+                                           Layer::kAgent,
+                                           Layer::kUndetermined};
   const TimeScale scale(run.result.reached);
   std::string lanes;
   double y = 0;
