@@ -69,3 +69,17 @@ endforeach()
 if(EXISTS ${prefix}/bin/bonescan AND EXISTS ${SCENARIO})
   must_run(${prefix}/bin/bonescan check ${SCENARIO})
 endif()
+
+if(EXISTS ${prefix}/bin/bonescan AND EXISTS ${EXAMPLE_DIR})
+  must_run(
+    ${CMAKE_COMMAND} -S ${EXAMPLE_DIR} -B ${WORK_DIR}/example -G Ninja
+    -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_BUILD_TYPE=Release)
+  must_run(${CMAKE_COMMAND} --build ${WORK_DIR}/example)
+  must_run(${prefix}/bin/bonescan run ${SCENARIO} --out ${WORK_DIR}/recorded)
+  must_run(${WORK_DIR}/example/two_times ${WORK_DIR}/recorded/run.sqlite ${WORK_DIR}/two-times)
+  must_run(${prefix}/bin/bonescan score --truth ${WORK_DIR}/recorded ${WORK_DIR}/two-times)
+  if(NOT output MATCHES "dead switch p[^\n]*1\\.5 s" OR NOT output MATCHES "crc errors[^\n]*missed")
+    message(FATAL_ERROR "the example was not scored as its README says:\n${output}")
+  endif()
+  must_run(${prefix}/bin/bonescan compare ${WORK_DIR}/recorded ${WORK_DIR}/two-times)
+endif()
