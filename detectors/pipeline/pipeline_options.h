@@ -1,6 +1,7 @@
 // Every knob of the production pipeline in one place, with its unit and where its value is from.
 #pragma once
 
+#include "detectors/shortterm/shift_options.h"
 #include "sim/base/units.h"
 #include "skeleton/skeleton_options.h"
 
@@ -85,6 +86,7 @@ struct PipelineOptions {
   ProbingOptions probing;
   WindowOptions window;
   ShortTermOptions short_term;
+  ShiftOptions shift;
   LossOptions loss;
   LocalizeOptions localize;
   SkeletonOptions skeleton;
