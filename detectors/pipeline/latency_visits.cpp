@@ -9,11 +9,11 @@
 namespace bonescan {
 namespace {
 
-/// A pair that is late alone is reported at its first late visit if its median rose by this, ...
-/// @ours
-constexpr double kAloneFactor = 1.5;
-/// ... and its minimum by this power of it: a queue leaves the minimum behind. @ours
-constexpr double kAlonePower = 0.5;
+/// A pair that is late alone is reported at its first late visit if its median and its minimum rose
+/// by this: a burst that all probes of one visit meet moves both by 2 now and then. @ours
+constexpr float kAloneFactor = 3.0F;
+/// In a later visit, either way, this median and the root of it in the minimum are enough. @ours
+constexpr float kAgainFactor = 1.5F;
 /// With late pairs beside it that a vote could not explain, it must be late again. @ours
 constexpr std::uint32_t kPersistentVisits = 2;
 
@@ -186,10 +186,16 @@ bool LatencyStage::in_company(const Late& late, std::span<const Late> others) co
 }
 
 bool LatencyStage::open_alone(Time now, const Late& late, std::span<const Late> others) {
-  const auto factor = static_cast<double>(late.factor);
-  if (factor < kAloneFactor ||
-      static_cast<double>(late.minimum_factor) < std::pow(factor, kAlonePower) ||
-      (late.visits < kPersistentVisits && in_company(late, others))) {
+  const Pair back = state_->ends(late.pair).reversed();
+  std::uint32_t visits = late.visits;
+  for (const Late& other : others) {
+    visits += other.by_visit && state_->ends(other.pair) == back ? other.visits : 0;
+  }
+  const bool again = visits >= kPersistentVisits && late.factor >= kAgainFactor &&
+                     late.minimum_factor >= std::sqrt(late.factor);
+  const bool at_once = late.factor >= kAloneFactor && late.minimum_factor >= kAloneFactor &&
+                       !in_company(late, others);
+  if (!again && !at_once) {
     return false;
   }
   open_persistent(now, late, *late.tables);
