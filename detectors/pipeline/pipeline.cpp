@@ -1,5 +1,6 @@
 #include "detectors/pipeline/pipeline.h"
 
+#include "detectors/pipeline/incident_desk.h"
 #include "detectors/pipeline/latency_stage.h"
 #include "detectors/pipeline/loss_stage.h"
 #include "detectors/pipeline/pipeline_state.h"
@@ -38,6 +39,7 @@ class Pipeline::Impl {
         loss_(state_),
         latency_(state_),
         skeleton_(state_),
+        desk_(state_),
         detector_(options.window, options.short_term, options.configuration) {
     submit(whole_range(telemetry.endpoints));
   }
@@ -93,6 +95,7 @@ class Pipeline::Impl {
       }
     }
     state_.incidents.close_silent(now, state_.sweep(), unheard_);
+    desk_.run(now);
     release_ended(now);
     skeleton_.run(now);
     for (const PairRange& pairs : std::exchange(state_.new_pairs, {})) {
@@ -107,6 +110,7 @@ class Pipeline::Impl {
     }
     state_.inspector.refill();
     latency_.run(now);
+    desk_.run(now);
   }
 
   PipelineMemory memory() const {
@@ -326,6 +330,7 @@ class Pipeline::Impl {
   LossStage loss_;
   LatencyStage latency_;
   SkeletonStage skeleton_;
+  IncidentDesk desk_;
   ShortTermDetector detector_;
   std::array<WindowStore, 2> stores_;
   std::array<WindowRecord, 2> records_;
