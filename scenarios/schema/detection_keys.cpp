@@ -1,6 +1,7 @@
 #include "scenarios/schema/detection_keys.h"
 
 #include "detectors/shortterm/lof.h"
+#include "scenarios/schema/maintenance_keys.h"
 #include "scenarios/schema/quantity.h"
 #include "scenarios/schema/skeleton_keys.h"
 #include "scenarios/schema/yaml_edit.h"
@@ -161,6 +162,12 @@ void add_judgement(DetectionTable& table) {
                  {milliseconds(1), hours(24)},
                  incident(&IncidentOptions::close_after),
                  "An incident without a symptom for this long, and for one sweep, is closed.");
+  table.duration("detection.incident.reopen_after",
+                 {nanoseconds(0), hours(24)},
+                 incident(&IncidentOptions::reopen_after),
+                 "What fails again in the same way so soon after its last symptom is the old "
+                 "incident, which opens again; 0s: never. With `detection.configuration: paper` "
+                 "always never.");
 }
 
 /// Of two keys that must fit, the one that is in the file; the other is a default.
@@ -177,6 +184,7 @@ const DetectionTable& detection_table() {
     add_skeleton_keys(table);
     add_windows(table);
     add_judgement(table);
+    add_maintenance_keys(table);
     return table;
   }();
   return kTable;
@@ -191,6 +199,7 @@ void apply_configuration(PipelineOptions& pipeline, const YamlNode& root) {
 
 void check_detection(const PipelineOptions& pipeline, const YamlNode& root) {
   check_skeleton(pipeline, root);
+  check_maintenance(pipeline, root);
   if (pipeline.short_term.neighbours >= pipeline.window.history) {
     const std::string neighbours = "detection.short_term.neighbours";
     const std::string path = given_or(root, neighbours, "detection.window.history");

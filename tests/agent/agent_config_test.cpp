@@ -203,6 +203,9 @@ TEST(AgentConfig, SaysWhereAndWhatIsWrong) {
       {"port out of range",
        "agent: {host: h, metrics: '127.0.0.1:70000'}\n" + one,
        "agent.metrics: expected an IP address and a port"},
+      {"alerts over https",
+       "agent: {host: h, alertmanager: 'https://127.0.0.1:9093'}\n" + one,
+       "agent.alertmanager: expected a URL with an IP address and a port"},
       {"endpoint twice",
        "agent: {host: h}\ninventory:\n  - {name: a, host: h, device: d}\n  - {name: a, host: h, "
        "device: e}\n",

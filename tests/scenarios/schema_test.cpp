@@ -148,7 +148,11 @@ detection:
                feature_floor: 500ns, threshold: 4, minimum_factor: 1.25}
   loss: {consecutive: 4, base_loss_ratio: 1e-5, pool_window: 60s, open_llr: 14}
   localize: {walks_per_round: 16, dumps_per_round: 4, latency_hit_ratio: 60%, tie_nats: 1}
-  incident: {merge_gap: 60s, close_after: 90s}
+  incident: {merge_gap: 60s, close_after: 90s, reopen_after: 10min}
+maintenance:
+  - {from: 5min, to: 10min, host: host-0.*}
+  - {from_utc: "1970-01-01T00:10:00Z", for: 1min, component: "link(tor-0.1, agg-1)"}
+  - {from: 20min, for: 30s, task: job-1}
 confounders:
   file: confounders/default.yaml
   late_starts: {share: 5%, delay: 4min}
