@@ -1,6 +1,7 @@
 #include "detectors/pipeline/pipeline.h"
 
 #include "detectors/pipeline/follow_up_stage.h"
+#include "detectors/pipeline/host_check_stage.h"
 #include "detectors/pipeline/latency_stage.h"
 #include "detectors/pipeline/loss_stage.h"
 #include "detectors/pipeline/pipeline_state.h"
@@ -40,6 +41,7 @@ class Pipeline::Impl {
         latency_(state_),
         skeleton_(state_),
         follow_up_(state_),
+        host_check_(state_),
         detector_(options.window, options.short_term, options.configuration) {
     submit(whole_range(telemetry.endpoints));
   }
@@ -94,9 +96,10 @@ class Pipeline::Impl {
     loss_.run(now);
     latency_.run(now);
     follow_up_.run(now);
+    host_check_.run(now);
     unheard_.clear();
     for (const IncidentIndex index : state_.incidents.open()) {
-      if (unheard(state_.incidents[index])) {
+      if (unheard(state_.incidents[index]) || host_check_.still_found(index)) {
         unheard_.push_back(index);
       }
     }
@@ -248,6 +251,7 @@ class Pipeline::Impl {
     }
     for (const EndpointId endpoint : task.endpoints) {
       loss_.release(endpoint);
+      host_check_.release(endpoint);
     }
     task.released = true;
   }
@@ -339,6 +343,7 @@ class Pipeline::Impl {
   LatencyStage latency_;
   SkeletonStage skeleton_;
   FollowUpStage follow_up_;
+  HostCheckStage host_check_;
   ShortTermDetector detector_;
   std::array<WindowStore, 2> stores_;
   std::array<WindowRecord, 2> records_;
