@@ -134,6 +134,15 @@ void add_sweeps(std::vector<DelayCase>& cases, std::uint32_t trials) {
   }
 }
 
+/// What chance finds: the same watches, and nothing wrong.
+void add_shams(std::vector<DelayCase>& cases, std::uint32_t trials) {
+  for (const FaultScope scope : {FaultScope::kPair, FaultScope::kRnic, FaultScope::kLink}) {
+    cases.push_back({.group = "nothing is wrong: what chance finds",
+                     .name = fmt::format("{}, within 60 s", to_string(scope)),
+                     .plan = {.fleet = fleet_of(17), .fault = step(1.0, scope), .trials = trials}});
+  }
+}
+
 void add_worlds(std::vector<DelayCase>& cases, std::uint32_t trials) {
   for (const NoiseWorld world : kNoiseWorlds) {
     TrialPlan plan{.fleet = fleet_of(17), .fault = {}, .trials = trials};
@@ -189,6 +198,7 @@ std::vector<DelayCase> delay_cases(DetectionSize size) {
     add_ramps(cases, trials);
   }
   add_losses(cases, trials);
+  add_shams(cases, trials);
   add_worlds(cases, size == DetectionSize::kFull ? 60 : 4);
   return cases;
 }

@@ -4,7 +4,9 @@
 #include "detectors/baselines/mesh_vote_detector.h"
 #include "detectors/baselines/pingmesh_detector.h"
 #include "detectors/baselines/r_pingmesh_detector.h"
+#include "detectors/localize/fault_search.h"
 #include "detectors/localize/underlay_vote.h"
+#include "detectors/loss/loss_detector.h"
 #include "tools/study/detection/window_lof.h"
 
 #include <algorithm>
@@ -85,13 +87,41 @@ std::vector<DetectorEntry> windows() {
   };
 }
 
+LossDetectorOptions loss_options(const DetectorSite& site) {
+  LossDetectorOptions options;
+  options.evidence.base_loss_ratio = site.base_loss_ratio;
+  return options;
+}
+
+std::vector<DetectorEntry> losses() {
+  return {
+      // The paper does not say how it notices loss; so much its pipeline needs.  @ours
+      {.name = "paper-silence",
+       .make =
+           [](const DetectorSite& site) {
+             LossDetectorOptions options = loss_options(site);
+             options.evidence.false_alarms_per_visit = 1e-300;
+             return std::make_unique<LossDetector>(options);
+           },
+       .sees_latency = false,
+       .paper = true},
+      {.name = "bonescan-loss",
+       .make =
+           [](const DetectorSite& site) {
+             return std::make_unique<LossDetector>(loss_options(site));
+           },
+       .sees_latency = false,
+       .ours = true},
+  };
+}
+
 }  // namespace
 
 const std::vector<DetectorEntry>& detector_registry() {
   static const std::vector<DetectorEntry> kAll = [] {
-    std::vector<DetectorEntry> all = windows();
-    for (DetectorEntry& entry : baselines()) {
-      all.push_back(std::move(entry));
+    std::vector<DetectorEntry> all;
+    for (const auto& part : {windows(), losses(), baselines()}) {
+      all.insert(all.end(), part.begin(), part.end());
     }
     return all;
   }();
@@ -125,6 +155,7 @@ const std::vector<Ablation>& ablations() {
 const std::vector<LocalizerEntry>& localizer_registry() {
   static const std::vector<LocalizerEntry> kAll = {
       {.name = "likelihood-vote", .make = [] { return std::make_unique<VoteLocalizer>(); }},
+      {.name = "bonescan", .make = [] { return std::make_unique<FaultSearch>(); }},
   };
   return kAll;
 }

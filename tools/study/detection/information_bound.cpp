@@ -9,6 +9,9 @@
 namespace bonescan {
 namespace {
 
+/// More than anybody sends while somebody waits.
+constexpr double kMostProbes = 1e9;
+
 /// P(base exp(sigma Z) <= x).
 double lognormal_cdf(double x_us, double base_us) {
   return x_us <= 0.0 ? 0.0
@@ -85,11 +88,15 @@ double nats_of_budget(double false_alarms_per_day, double visits_per_day) {
 }
 
 double bound_probes(double nats, double nats_per_probe) {
-  return std::max(1.0, nats / nats_per_probe);
+  return nats_per_probe > 0.0 ? std::max(1.0, nats / nats_per_probe)
+                              : std::numeric_limits<double>::infinity();
 }
 
 double bound_delay_s(const VisitRhythm& rhythm, double probes) {
   BONESCAN_CHECK(rhythm.probes > 0);
+  if (!(probes < kMostProbes)) {
+    return std::numeric_limits<double>::infinity();
+  }
   constexpr int kOnsets = 2000;
   const auto needed = static_cast<std::uint64_t>(std::ceil(probes));
   double sum = 0.0;

@@ -42,7 +42,7 @@ double loss_information(double loss, double base_loss);
 /// What the budget asks for: `false_alarms_per_day` over everybody's visits in a day.
 double nats_of_budget(double false_alarms_per_day, double visits_per_day);
 
-/// Probes that must be sent; at least one.  REQUIRES: both positive.
+/// Probes that must be sent; at least one, infinitely many where they tell nothing.
 double bound_probes(double nats, double nats_per_probe);
 
 /// When the n-th probe after the onset has come back, mean over onsets: visits of `probes` probes
