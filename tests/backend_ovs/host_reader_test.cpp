@@ -144,7 +144,7 @@ TEST_F(HostReaderTest, ReadsEverything) {
   EXPECT_THAT(report->bond, ElementsAre(BondMember{"reth0", true}, BondMember{"reth1", false}));
   EXPECT_EQ(report->pcie, (PcieLink{8, 16, 16.0, 32.0}));
   EXPECT_EQ(report->port->state, "ACTIVE");
-  EXPECT_EQ(report->port->speed, 200_Gbps);
+  EXPECT_EQ(report->port->speed, BitsPerSecond(200'000'000'000));
   EXPECT_EQ(components_[report->host].name, "h1");
 }
 

@@ -122,7 +122,7 @@ TEST_F(HostCheck, SaysWhatIsWrong) {
        "the port is DOWN",
        false},
       {"port slow",
-       [](HostReport& r) { r.port->speed = 200_Gbps; },
+       [](HostReport& r) { r.port->speed = BitsPerSecond(200'000'000'000); },
        HostFindingKind::kPortSpeed,
        "200 of 400 Gbit/s",
        false},
@@ -200,7 +200,7 @@ TEST(PipelineHostCheck, OpensAnIncidentOfTheHostForWhatProbesCannotSee) {
   bench.options.host_check.round_periods = 2;
   spoil(bench, 3, 60, [](HostReport& report) { report.pcie->width = 8; });
   bench.run(300);
-  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  SCOPED_TRACE(fakes::summary(bench.incidents(), bench.world.components));
   ASSERT_THAT(bench.incidents(), SizeIs(1));
   const Incident& incident = bench.incidents().front();
   EXPECT_EQ(incident.layer, Layer::kHost);
@@ -257,7 +257,7 @@ TEST(PipelineHostCheck, GivesEvidenceBeforeTheSearchEnds) {
       {.from = at_s(20), .hits = fakes::between(EndpointId(0), EndpointId(1)), .lose_one_in = 1});
   spoil(bench, 1, 0, [](HostReport& report) { report.port->state = "DOWN"; });
   bench.run(60);
-  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  SCOPED_TRACE(fakes::summary(bench.incidents(), bench.world.components));
   ASSERT_THAT(bench.incidents(), SizeIs(1));
   const Evidence* line = PipelineBench::line(bench.incidents().front(), "host-check");
   ASSERT_NE(line, nullptr);
