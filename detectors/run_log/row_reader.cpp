@@ -440,7 +440,8 @@ Expected<void> verify_inquiries(const Database& database, std::size_t component_
                           (kind == inquiry_kind::kWalk && decodes(blob, OverlayWalk{})) ||
                           (kind == inquiry_kind::kDump && decodes(blob, FlowTableDump{})) ||
                           (kind == inquiry_kind::kCounters && decodes(blob, FlowCounterDump{})) ||
-                          (kind == inquiry_kind::kAlive && decodes(blob, AgentState{}));
+                          (kind == inquiry_kind::kAlive && decodes(blob, AgentState{})) ||
+                          (kind == inquiry_kind::kHost && decodes(blob, HostReport{}));
         if (!good) {
           check.refuse(row);
         }
