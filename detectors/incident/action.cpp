@@ -17,7 +17,7 @@ struct Repair {
 };
 
 /// The first that fits counts.  What repairs a kind is the Repair column of faults/CATALOG.md.
-constexpr std::array<Repair, 17> kRepairs = {{
+constexpr std::array<Repair, 26> kRepairs = {{
     {"link-down",
      Layer::kUnderlay,
      "take {} out of service and bring its ports up, or replace its optics or cable"},
@@ -58,6 +58,17 @@ constexpr std::array<Repair, 17> kRepairs = {{
     {"", Layer::kRnic, "isolate {} and reset it"},
     {"agent-death", Layer::kAgent, "restart {}; the network behind it is not watched meanwhile"},
     {"", Layer::kAgent, "restart {}"},
+    {"gid-sparse", Layer::kHost, "close the gap in the GID table of {}, which shifts the indices"},
+    {"gid-type", Layer::kHost, "put a RoCE v2 address where {} is told to use one"},
+    {"gid-moved", Layer::kHost, "restart the connections of {}, whose GIDs have moved"},
+    {"hugepages", Layer::kHost, "give {} its huge pages back before the next job starts"},
+    {"bond-degraded", Layer::kHost, "reseat or replace the port of {} that its bond has lost"},
+    {"rdma-unused",
+     Layer::kHost,
+     "see why the job on {} sends nothing by RDMA: it has fallen back"},
+    {"pcie-width", Layer::kHost, "isolate {} at the next checkpoint and reseat it in its slot"},
+    {"pcie-speed", Layer::kHost, "isolate {} at the next checkpoint and reseat it in its slot"},
+    {"port-speed", Layer::kHost, "check the cable and the speed setting of {}"},
     {"", Layer::kHost, "isolate {} at the next checkpoint and put right what its check shows"},
     {"", Layer::kUndetermined, "check {}"},
 }};

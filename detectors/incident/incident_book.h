@@ -54,6 +54,9 @@ class IncidentBook final {
   /// pair.
   std::size_t place_of(IncidentIndex index) const { return place_of_[index]; }
 
+  /// Do both mean one incident?
+  bool same(IncidentIndex a, IncidentIndex b) const { return place_of(a) == place_of(b); }
+
   IncidentIndex open_incident(Time now, Layer layer, Symptom symptom, std::string kind);
 
   /// A symptom of `pair` at `now` belongs to the incident.

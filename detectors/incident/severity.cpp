@@ -31,7 +31,8 @@ Severity severity_of(const IncidentStrength& strength) {
     case Symptom::kLoss:
       return of_loss(strength.loss_ratio);
     case Symptom::kLatency:
-      return of_latency(strength);
+      // What a host's own checks show slows every job on it, whether probes see it or not.
+      return strength.layer == Layer::kHost ? Severity::kP1 : of_latency(strength);
   }
   return Severity::kP2;
 }

@@ -35,7 +35,7 @@ void HostCheckStage::run(Time now) {
 
 bool HostCheckStage::still_found(IncidentIndex index) const {
   return std::any_of(found_.begin(), found_.end(), [&](const auto& entry) {
-    return entry.second.incident == index && !entry.second.seen_from.empty();
+    return !entry.second.seen_from.empty() && state_->incidents.same(entry.second.incident, index);
   });
 }
 

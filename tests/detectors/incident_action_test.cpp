@@ -52,7 +52,9 @@ TEST_F(ActionTest, SaysWhatToDoByKindAndLayer) {
         Case{Layer::kRnic, "table-mismatch", "Have the flows of A offloaded again"},
         Case{Layer::kRnic, "something-new", "Isolate A and reset it."},
         Case{Layer::kAgent, "agent-death", "Restart A; the network behind it is not watched"},
-        Case{Layer::kHost, "pcie-width", "Isolate A at the next checkpoint"},
+        Case{Layer::kHost, "pcie-width", "Isolate A at the next checkpoint and reseat it"},
+        Case{Layer::kHost, "bond-degraded", "Reseat or replace the port of A"},
+        Case{Layer::kHost, "something-new", "and put right what its check shows"},
         Case{Layer::kUndetermined, "slow-pair", "Check A."}}) {
     SCOPED_TRACE(c.kind);
     EXPECT_THAT(action(c.layer, c.kind, {"A"}), HasSubstr(c.text));

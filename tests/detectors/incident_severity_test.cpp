@@ -21,6 +21,7 @@ TEST(Severity, FollowsFromTheSymptomAndItsStrength) {
        {Case{"a link is down", {.symptom = gone, .pairs = 40}, Severity::kP0},
         Case{"one pair is cut off", {.symptom = gone}, Severity::kP0},
         Case{"a prober died", {.symptom = gone, .layer = agent, .pairs = 40}, Severity::kP2},
+        Case{"a host's check", {.symptom = late, .layer = Layer::kHost}, Severity::kP1},
         Case{"loss of an unknown share", {.symptom = loss}, Severity::kP1},
         Case{"jobs stop", {.symptom = loss, .loss_ratio = 0.10}, Severity::kP0},
         Case{"jobs are slowed", {.symptom = loss, .loss_ratio = 0.0999}, Severity::kP1},
