@@ -12,8 +12,6 @@ namespace {
 constexpr int kSettlePeriods = 2;
 /// Cases at a time; others wait for their turn. @ours
 constexpr std::size_t kMostCases = 32;
-/// A visit's median is one piece of evidence; it weighs like so many probes. @ours
-constexpr std::uint32_t kLatencyTrials = 3;
 /// Reports of a round that are later than this never come. @ours
 constexpr int kPatiencePeriods = 3;
 /// A rate above which one visit of each variation says all. @ours
@@ -204,7 +202,7 @@ std::vector<FollowUpResult> FollowUpStage::results_of(const Case& one) const {
     if (latency) {
       const double late_ns = place->second->median_ns / state_->options.short_term.minimum_factor;
       const bool known = asked.median_ns > 0 && place->second->median_ns > 0;
-      result.trials = known ? kLatencyTrials : 0;
+      result.trials = known ? asked.trials : 0;
       result.bad = asked.median_ns > late_ns ? result.trials : 0;
     }
     results.push_back(result);
