@@ -2,6 +2,7 @@
 
 #include "detectors/pipeline/follow_up_stage.h"
 #include "detectors/pipeline/host_check_stage.h"
+#include "detectors/pipeline/incident_desk.h"
 #include "detectors/pipeline/latency_stage.h"
 #include "detectors/pipeline/loss_stage.h"
 #include "detectors/pipeline/pipeline_state.h"
@@ -42,6 +43,7 @@ class Pipeline::Impl {
         skeleton_(state_),
         follow_up_(state_),
         host_check_(state_),
+        desk_(state_),
         detector_(options.window, options.short_term, options.configuration) {
     submit(whole_range(telemetry.endpoints));
   }
@@ -104,6 +106,7 @@ class Pipeline::Impl {
       }
     }
     state_.incidents.close_silent(now, state_.sweep(), unheard_);
+    desk_.run(now);
     release_ended(now);
     skeleton_.run(now);
     for (const PairRange& pairs : std::exchange(state_.new_pairs, {})) {
@@ -118,6 +121,7 @@ class Pipeline::Impl {
     }
     state_.inspector.refill();
     latency_.run(now);
+    desk_.run(now);
   }
 
   PipelineMemory memory() const {
@@ -344,6 +348,7 @@ class Pipeline::Impl {
   SkeletonStage skeleton_;
   FollowUpStage follow_up_;
   HostCheckStage host_check_;
+  IncidentDesk desk_;
   ShortTermDetector detector_;
   std::array<WindowStore, 2> stores_;
   std::array<WindowRecord, 2> records_;
