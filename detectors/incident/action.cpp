@@ -17,7 +17,7 @@ struct Repair {
 };
 
 /// The first that fits counts.  What repairs a kind is the Repair column of faults/CATALOG.md.
-constexpr std::array<Repair, 17> kRepairs = {{
+constexpr std::array<Repair, 21> kRepairs = {{
     {"link-down",
      Layer::kUnderlay,
      "take {} out of service and bring its ports up, or replace its optics or cable"},
@@ -58,6 +58,14 @@ constexpr std::array<Repair, 17> kRepairs = {{
     {"", Layer::kRnic, "isolate {} and reset it"},
     {"agent-death", Layer::kAgent, "restart {}; the network behind it is not watched meanwhile"},
     {"", Layer::kAgent, "restart {}"},
+    {"rdma-unused",
+     Layer::kHost,
+     "look into the job on {}: it does not use RDMA there (device missing in its container?)"},
+    {"gid-sparse",
+     Layer::kHost,
+     "let the jobs on {} find their GID by value instead of by a fixed index"},
+    {"gid-moved", Layer::kHost, "restart the connections of {}, whose GIDs stand elsewhere now"},
+    {"bond-degraded", Layer::kHost, "bring up the member of the bond of {} that is down"},
     {"", Layer::kHost, "isolate {} at the next checkpoint and put right what its check shows"},
     {"", Layer::kUndetermined, "check {}"},
 }};
