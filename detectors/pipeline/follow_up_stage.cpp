@@ -250,9 +250,9 @@ void FollowUpStage::judge(Case& one, Time now) {
     tell(one,
          now,
          false,
-         fmt::format("{} suspects cleared, {} left: {}{} ({})",
+         fmt::format("cleared {} of {} suspects; the first that is left is {}{} ({})",
                      finding.cleared.size(),
-                     finding.remaining.size(),
+                     finding.cleared.size() + finding.remaining.size(),
                      names[finding.remaining.front()].name,
                      way,
                      beside));
