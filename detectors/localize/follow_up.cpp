@@ -14,8 +14,8 @@ constexpr std::uint32_t kFirstPort = 49'152;
 constexpr std::uint32_t kPortCount = 16'384;
 /// Odd, so that its multiples visit every port; about the golden ratio of them. @ours
 constexpr std::uint32_t kPortStride = 10'127;
-/// A control that lost something is never taken for surely broken or surely whole.
-constexpr double kHalf = 0.5;
+/// Standard deviations below the controls' ratio that a fault may really be. @ours
+constexpr double kRateDeviations = 2.0;
 
 double entropy_bits(double x) {
   return x <= 0.0 || x >= 1.0 ? 0.0 : -x * std::log2(x) - (1.0 - x) * std::log2(1.0 - x);
@@ -66,6 +66,18 @@ void cut(Cells& cells, const FollowUpChoice& choice, std::span<const Suspect> su
 /// Evidence for "as good as a healthy path" against "as bad as the control".
 double passing_nats(std::uint32_t trials, std::uint32_t bad, double base, double rate) {
   return bad * std::log(base / rate) + (trials - bad) * std::log((1.0 - base) / (1.0 - rate));
+}
+
+/// Wilson's lower bound: a few controls that happened to lose much must clear nobody.
+double lower_rate(std::uint32_t trials, std::uint32_t bad) {
+  if (trials == 0) {
+    return 0.0;
+  }
+  const double n = trials;
+  const double share = bad / n;
+  const double z2 = kRateDeviations * kRateDeviations;
+  const double spread = std::sqrt(share * (1.0 - share) / n + z2 / (4.0 * n * n));
+  return (share + z2 / (2.0 * n) - kRateDeviations * spread) / (1.0 + z2 / n);
 }
 
 struct Tally {
@@ -356,8 +368,7 @@ FollowUpFinding judge_follow_ups(std::span<const Suspect> suspects,
       normal_bytes = static_cast<std::uint16_t>(result.probe.payload_bytes - kControlExtraBytes);
     }
   }
-  const double rate =
-      (finding.control_bad + kHalf) / (static_cast<double>(finding.control_trials) + 1.0);
+  const double rate = lower_rate(finding.control_trials, finding.control_bad);
   finding.failing = finding.control_bad > 0 && rate > options.base_ratio;
   if (finding.failing) {
     const Scale scale{options.base_ratio, rate, options.decide_nats};

@@ -12,8 +12,9 @@
 // and, after flows already chosen have cut the suspects into cells, the sum of that over the cells.
 // Flows are taken greedily, the most telling first.
 //
-// Judge: r is the bad ratio of the controls (the failing probe, sent again beside the others), b
-// that of a healthy path.  A variation of the failing probe passes if
+// Judge: r is a lower bound (Wilson, two deviations) of the bad ratio of the controls (the failing
+// probe, sent again beside the others), b the ratio of a healthy path.  A variation of the failing
+// probe passes if
 //   bad ln(b / r) + (trials - bad) ln((1 - b) / (1 - r)) >= decide_nats.
 // Suspect s has the posterior w_s * product over flows of r or b, as s is crossed or not; those
 // that lie decide_nats below the best are cleared.  If another port on a path over every suspect

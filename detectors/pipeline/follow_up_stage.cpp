@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 #include <map>
 
 namespace bonescan {
@@ -14,18 +12,8 @@ namespace {
 constexpr int kSettlePeriods = 2;
 /// Cases at a time; others wait for their turn. @ours
 constexpr std::size_t kMostCases = 32;
-/// Ports of one pair that are ever traced, and other pairs that are ever considered. @ours
-constexpr std::uint32_t kMostPorts = 32;
-constexpr std::size_t kMostChoices = 64;
-constexpr std::size_t kChoicesAlike = 2;
-/// Extra visits of one round that split suspects, or sizes. @ours
-constexpr std::size_t kSplitsPerRound = 3;
-/// A visit's median is one piece of evidence; it weighs like so many probes. @ours
-constexpr std::uint32_t kLatencyTrials = 3;
 /// Reports of a round that are later than this never come. @ours
 constexpr int kPatiencePeriods = 3;
-/// Sizes this close bracket the limit well enough.
-constexpr int kCloseSizes = 64;
 /// A rate above which one visit of each variation says all. @ours
 constexpr double kPlainRate = 0.5;
 
@@ -40,14 +28,6 @@ std::uint32_t median_of(std::vector<std::uint32_t>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
-}
-
-bool known_size_limit(const PartialFault& partial) {
-  const auto close = [](const auto& a, const auto& b) {
-    return a && b && std::abs(int{*a} - int{*b}) <= kCloseSizes;
-  };
-  return close(partial.largest_passing, partial.smallest_failing) ||
-         close(partial.smallest_passing, partial.largest_failing);
 }
 
 double control_rate(const FollowUpFinding& finding) {
@@ -190,232 +170,48 @@ std::vector<Suspect> FollowUpStage::suspects_of(const Case& one) const {
   return readings_of(links);
 }
 
-void FollowUpStage::begin_round(Case& one, Time now) {
-  if (one.rounds >= state_->options.follow_up.rounds ||
-      !state_->activation.active(state_->ends(one.pair))) {
-    one.done = true;
-    return;
-  }
-  trace_ports(one, now);
-  const bool failing = one.finding.failing;
-  if (one.rounds == 0 || (failing && !one.varied)) {
-    const FollowUpOptions& options = state_->options.follow_up;
-    add(one,
-        plan_variations(normal_probe(one.pair),
-                        same_path_ports(one),
-                        {.large_bytes = options.large_bytes, .other_dscp = options.other_dscp}));
-  }
-  if (failing) {
-    add_sizes(one);
-    add_split(one);
-    if (one.waiting.empty()) {
-      one.done = true;
-      return;
-    }
-  }
-  if (one.waiting.empty() || one.waiting.front().probe.kind != FollowUpKind::kControl) {
-    const auto control = plan_variations(normal_probe(one.pair), {}, {});
-    const TracedPath* path = state_->paths.known(one.pair);
-    one.waiting.insert(one.waiting.begin(),
-                       {control.front(), path == nullptr ? TracedPath{} : *path});
-  }
-  ++one.rounds;
-}
-
-void FollowUpStage::trace_ports(Case& one, Time now) {
-  const FollowUp normal = normal_probe(one.pair);
-  while (traces_left_ > 0 && one.next_port < kMostPorts) {
-    FollowUp other = normal;
-    other.source_port = alternative_port(normal.source_port, one.next_port);
-    --traces_left_;
-    const Expected<TracedPath> path = state_->telemetry.paths.trace(other.flow(), now);
-    if (!path && path.error().code == ErrorCode::kPending) {
-      return;
-    }
-    ++one.next_port;
-    if (path) {
-      one.ports.push_back({other, *path});
-    }
-  }
-}
-
-std::vector<std::uint16_t> FollowUpStage::same_path_ports(const Case& one) const {
-  std::vector<std::uint16_t> ports;
-  const TracedPath* failing = state_->paths.known(one.pair);
-  if (failing == nullptr) {
-    return ports;
-  }
-  const std::vector<Suspect> suspects = suspects_of(one);
-  for (const FollowUpChoice& choice : one.ports) {
-    const bool same =
-        suspects.empty()
-            ? choice.path.request == failing->request && choice.path.answer == failing->answer
-            : std::all_of(suspects.begin(), suspects.end(), [&](const Suspect& suspect) {
-                return !suspect.crossed_by(*failing) || suspect.crossed_by(choice.path);
-              });
-    if (same) {
-      ports.push_back(choice.probe.source_port);
-    }
-  }
-  return ports;
-}
-
-void FollowUpStage::add(Case& one, std::span<const FollowUp> probes) const {
-  const TracedPath* usual = state_->paths.known(one.pair);
-  for (const FollowUp& probe : probes) {
-    const auto other = std::find_if(one.ports.begin(), one.ports.end(), [&](const auto& choice) {
-      return choice.probe.source_port == probe.source_port;
-    });
-    if (other != one.ports.end()) {
-      one.waiting.push_back({probe, other->path});
-    } else {
-      one.waiting.push_back({probe, usual == nullptr ? TracedPath{} : *usual});
-    }
-  }
-}
-
-void FollowUpStage::add_sizes(Case& one) const {
-  const PartialFault& partial = one.finding.partial;
-  if (!partial.packet_size() || known_size_limit(partial)) {
-    return;
-  }
-  const bool large_fail = partial.largest_passing.has_value();
-  const std::uint16_t passing = large_fail ? *partial.largest_passing : *partial.smallest_passing;
-  const std::uint16_t failing = large_fail ? *partial.smallest_failing : *partial.largest_failing;
-  std::vector<FollowUp> probes;
-  for (const std::uint16_t size : sizes_between(passing, failing, kSplitsPerRound)) {
-    probes.push_back(normal_probe(one.pair));
-    probes.back().kind = FollowUpKind::kPayload;
-    probes.back().payload_bytes = size;
-  }
-  add(one, probes);
-}
-
-void FollowUpStage::add_split(Case& one) const {
-  const std::vector<Suspect> suspects = suspects_of(one);
-  if (suspects.empty() || one.finding.partial.any() || one.finding.direction) {
-    return;
-  }
-  std::vector<FollowUpChoice> choices;
-  for (const FollowUpChoice& choice : one.ports) {
-    // A flow that has answered for sure would only say it again; a gray link needs many visits.
-    const bool asked = control_rate(one.finding) > kPlainRate &&
-                       std::any_of(one.asked.begin(), one.asked.end(), [&](const Asked& known) {
-                         return known.probe.flow() == choice.probe.flow() && known.trials > 0;
-                       });
-    if (!asked) {
-      choices.push_back(choice);
-    }
-  }
-  // How late another pair should be is not known here, so only loss is looked for beside the pair.
-  if (!about_latency(state_->incidents[one.incident])) {
-    add_other_pairs(suspects, choices);
-  }
-  const double probes = std::max(1, state_->options.probing.probes_per_visit - 1);
-  const double detection = 1.0 - std::pow(1.0 - control_rate(one.finding), probes);
-  for (FollowUpChoice& choice : plan_split(suspects, choices, detection, kSplitsPerRound)) {
-    one.waiting.push_back(std::move(choice));
-  }
-}
-
-void FollowUpStage::add_other_pairs(const std::vector<Suspect>& suspects,
-                                    std::vector<FollowUpChoice>& choices) const {
-  std::map<std::vector<bool>, std::size_t> alike;
-  std::vector<PairId> seen;
-  for (const VisitOutcome& visit : state_->log.recent()) {
-    if (choices.size() >= kMostChoices) {
-      return;
-    }
-    const TracedPath* path = state_->live(visit.pair) ? state_->paths.known(visit.pair) : nullptr;
-    if (path == nullptr || visit.attribution == Attribution::kExcused ||
-        !state_->activation.active(state_->ends(visit.pair)) ||
-        std::find(seen.begin(), seen.end(), visit.pair) != seen.end()) {
-      continue;
-    }
-    std::vector<bool> crossed;
-    for (const Suspect& suspect : suspects) {
-      crossed.push_back(suspect.crossed_by(*path));
-    }
-    const auto count = std::count(crossed.begin(), crossed.end(), true);
-    if (count == 0 || count == std::ssize(crossed) || alike[crossed] >= kChoicesAlike) {
-      continue;
-    }
-    ++alike[crossed];
-    seen.push_back(visit.pair);
-    FollowUp probe = normal_probe(visit.pair);
-    probe.payload_bytes = static_cast<std::uint16_t>(probe.payload_bytes + kControlExtraBytes);
-    choices.push_back({probe, *path});
-  }
-}
-
-void FollowUpStage::send(Case& one, Time now, std::vector<ProbeRequest>& requests) {
-  const ProbingOptions& probing = state_->options.probing;
-  // One probe less than a planned visit, and one spacing later: it stays within the period and
-  // comes after the planned visit of its source.
-  const int count = std::max(1, probing.probes_per_visit - 1);
-  const Duration spacing = probing.visit / std::max<int>(1, probing.probes_per_visit);
-  const Duration begin = probing.probes_per_visit > 1 ? spacing : spacing / 2;
-  std::size_t taken = 0;
-  for (FollowUpChoice& choice : one.waiting) {
-    const auto probes = static_cast<std::size_t>(count);
-    if (probes_left_ < probes) {
-      break;
-    }
-    probes_left_ -= probes;
-    ++taken;
-    if (!state_->activation.active(choice.probe.ends)) {
-      continue;
-    }
-    const Time start = now + begin + std::chrono::microseconds(100) * sent_++;
-    requests.push_back({.pair = choice.probe.pair,
-                        .ends = choice.probe.ends,
-                        .start = start,
-                        .spacing = spacing,
-                        .timeout = probing.timeout,
-                        .source_port = choice.probe.source_port,
-                        .payload_bytes = choice.probe.payload_bytes,
-                        .dscp = choice.probe.dscp,
-                        .count = static_cast<std::uint8_t>(count)});
-    Asked& asked = one.asked.emplace_back();
-    asked.probe = choice.probe;
-    asked.sent = start;
-    if (!choice.path.request.empty()) {
-      asked.path = std::move(choice.path);
-    }
-  }
-  one.waiting.erase(one.waiting.begin(), one.waiting.begin() + static_cast<std::ptrdiff_t>(taken));
-}
-
 bool FollowUpStage::complete(const Case& one, Time now) const {
   const ProbingOptions& probing = state_->options.probing;
   const Duration patience = kPatiencePeriods * probing.visit + probing.timeout + probing.lateness;
   return std::all_of(one.asked.begin(), one.asked.end(), [&](const Asked& asked) {
-    return asked.answered || now - asked.sent > patience;
+    return asked.answered || now - asked.batch > patience;
   });
 }
 
 std::vector<FollowUpResult> FollowUpStage::results_of(const Case& one) const {
   const bool latency = about_latency(state_->incidents[one.incident]);
-  std::vector<std::uint32_t> controls;
+  std::map<Time, const Asked*> controls;  // by batch
+  bool plain = false;
   for (const Asked& asked : one.asked) {
-    if (asked.probe.kind == FollowUpKind::kControl && asked.median_ns > 0) {
-      controls.push_back(asked.median_ns);
+    if (asked.probe.kind == FollowUpKind::kControl && asked.trials > 0) {
+      controls[asked.batch] = &asked;
+      plain = plain || lost_most(asked);
     }
   }
-  const double late_ns = median_of(controls) / state_->options.short_term.minimum_factor;
   std::vector<FollowUpResult> results;
   for (const Asked& asked : one.asked) {
+    const auto place = controls.find(asked.batch);
+    // Where the fault comes and goes, only what was sent while it was there can be compared.
+    if (place == controls.end() || (!latency && plain && !lost_most(*place->second))) {
+      continue;
+    }
     FollowUpResult result{.probe = asked.probe,
                           .path = asked.path ? &*asked.path : nullptr,
                           .trials = asked.trials,
                           .bad = asked.lost};
     if (latency) {
-      result.trials = asked.median_ns > 0 ? kLatencyTrials : 0;
+      const double late_ns = place->second->median_ns / state_->options.short_term.minimum_factor;
+      const bool known = asked.median_ns > 0 && place->second->median_ns > 0;
+      result.trials = known ? asked.trials : 0;
       result.bad = asked.median_ns > late_ns ? result.trials : 0;
     }
     results.push_back(result);
   }
   return results;
+}
+
+bool FollowUpStage::lost_most(const Asked& asked) {
+  return 2 * asked.lost > asked.trials;
 }
 
 void FollowUpStage::judge(Case& one, Time now) {
@@ -454,13 +250,13 @@ void FollowUpStage::judge(Case& one, Time now) {
     tell(one,
          now,
          false,
-         fmt::format("{} suspects cleared, {} left: {}{} ({})",
+         fmt::format("cleared {} of {} suspects; the first that is left is {}{} ({})",
                      finding.cleared.size(),
-                     finding.remaining.size(),
+                     finding.cleared.size() + finding.remaining.size(),
                      names[finding.remaining.front()].name,
                      way,
                      beside));
-  } else if (one.rounds == 1) {
+  } else if (one.rounds == 1 || (finding.failing && !before.failing)) {
     tell(one,
          now,
          true,

@@ -41,7 +41,7 @@ class FollowUpStage final {
   struct Asked {
     FollowUp probe;
     std::optional<TracedPath> path;
-    Time sent;
+    Time batch;  ///< when it was planned: its control has the same
     bool answered = false;
     std::uint32_t trials = 0;
     std::uint32_t lost = 0;
@@ -79,6 +79,8 @@ class FollowUpStage final {
   void add_other_pairs(const std::vector<Suspect>& suspects,
                        std::vector<FollowUpChoice>& choices) const;
   void send(Case& one, Time now, std::vector<ProbeRequest>& requests);
+  ProbeRequest request(const FollowUp& probe, Time now, std::uint8_t count);
+  static bool lost_most(const Asked& asked);
   bool complete(const Case& one, Time now) const;
   std::vector<FollowUpResult> results_of(const Case& one) const;
   void judge(Case& one, Time now);
