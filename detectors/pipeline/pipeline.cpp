@@ -1,5 +1,6 @@
 #include "detectors/pipeline/pipeline.h"
 
+#include "detectors/pipeline/follow_up_stage.h"
 #include "detectors/pipeline/latency_stage.h"
 #include "detectors/pipeline/loss_stage.h"
 #include "detectors/pipeline/pipeline_state.h"
@@ -38,6 +39,7 @@ class Pipeline::Impl {
         loss_(state_),
         latency_(state_),
         skeleton_(state_),
+        follow_up_(state_),
         detector_(options.window, options.short_term, options.configuration) {
     submit(whole_range(telemetry.endpoints));
   }
@@ -59,6 +61,11 @@ class Pipeline::Impl {
   }
 
   void throughput(std::span<const ThroughputSample> samples) { skeleton_.throughput(samples); }
+
+  void plan(Time now, std::vector<ProbeRequest>& requests) {
+    state_.scheduler.plan(now, state_.activation, requests);
+    follow_up_.plan(now, requests);
+  }
 
   void observe(Time now, const ProbeBatch& batch) {
     // Live backends may deliver in the order of arrival; incidents do not depend on it.
@@ -86,6 +93,7 @@ class Pipeline::Impl {
     }
     loss_.run(now);
     latency_.run(now);
+    follow_up_.run(now);
     unheard_.clear();
     for (const IncidentIndex index : state_.incidents.open()) {
       if (unheard(state_.incidents[index])) {
@@ -245,6 +253,7 @@ class Pipeline::Impl {
   }
 
   void release(PairRange pairs) {
+    follow_up_.release(pairs);
     loss_.release(pairs);
     latency_.release(pairs);
     detector_.drop(pairs);
@@ -264,6 +273,9 @@ class Pipeline::Impl {
   void observe_visit(Time now, const Visit& visit, std::span<const std::uint32_t> rtts) {
     if (!state_.live(visit.pair)) {
       return;  // Its task was released: far too late.
+    }
+    if (follow_up_.observe(visit, rtts)) {
+      return;
     }
     PairMemory& memory = state_.memory[visit.pair];
     memory.source_port = visit.source_port;
@@ -326,6 +338,7 @@ class Pipeline::Impl {
   LossStage loss_;
   LatencyStage latency_;
   SkeletonStage skeleton_;
+  FollowUpStage follow_up_;
   ShortTermDetector detector_;
   std::array<WindowStore, 2> stores_;
   std::array<WindowRecord, 2> records_;
@@ -379,7 +392,7 @@ void Pipeline::throughput(std::span<const ThroughputSample> samples) {
 }
 
 void Pipeline::plan(Time now, std::vector<ProbeRequest>& requests) {
-  impl_->state().scheduler.plan(now, impl_->state().activation, requests);
+  impl_->plan(now, requests);
 }
 
 void Pipeline::observe(Time now, const ProbeBatch& batch) {

@@ -73,6 +73,23 @@ struct LocalizeOptions {
   Duration max_idle = std::chrono::seconds(10);  ///< of the bridges: other_config:max-idle
 };
 
+/// Probes beside the plan, where an incident leaves something open.
+struct FollowUpOptions {
+  std::size_t probes_per_round = 40;  ///< over all incidents, per visit period; 0: none
+  std::size_t traces_per_round = 16;  ///< paths asked for per visit period
+  std::size_t rounds = 6;             ///< of one incident; then it stays as it is
+  std::uint16_t large_bytes = 1'024;  ///< the other payload, unless the probes' own is as large
+  std::uint8_t other_dscp = 0;        ///< best effort, unless the probes' own is that
+  double decide_nats = 7.0;           ///< evidence before anything is concluded @ours
+};
+
+/// Looks at hosts for what probes cannot see.
+struct HostCheckOptions {
+  std::size_t inspections_per_round = 2;  ///< per visit period, where something is wrong; 0: none
+  std::size_t round_periods = 10;  ///< the slow round asks one endpoint in so many visit periods
+  Duration flat_after = std::chrono::seconds(60);  ///< counters that stand still so long are flat
+};
+
 struct IncidentOptions {
   Duration merge_gap =
       std::chrono::seconds(60);  ///< @paper scoring rule: shorter gaps are one event
@@ -87,6 +104,8 @@ struct PipelineOptions {
   ShortTermOptions short_term;
   LossOptions loss;
   LocalizeOptions localize;
+  FollowUpOptions follow_up;
+  HostCheckOptions host_check;
   SkeletonOptions skeleton;
   IncidentOptions incident;
   std::uint64_t seed = 1;  ///< source ports and visit order; nothing else is random here
