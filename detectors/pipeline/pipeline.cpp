@@ -1,6 +1,8 @@
 #include "detectors/pipeline/pipeline.h"
 
 #include "detectors/pipeline/follow_up_stage.h"
+#include "detectors/pipeline/host_check_stage.h"
+#include "detectors/pipeline/incident_desk.h"
 #include "detectors/pipeline/latency_stage.h"
 #include "detectors/pipeline/loss_stage.h"
 #include "detectors/pipeline/pipeline_state.h"
@@ -40,6 +42,8 @@ class Pipeline::Impl {
         latency_(state_),
         skeleton_(state_),
         follow_up_(state_),
+        host_check_(state_),
+        desk_(state_),
         detector_(options.window, options.short_term, options.configuration) {
     submit(whole_range(telemetry.endpoints));
   }
@@ -94,13 +98,15 @@ class Pipeline::Impl {
     loss_.run(now);
     latency_.run(now);
     follow_up_.run(now);
+    host_check_.run(now);
     unheard_.clear();
     for (const IncidentIndex index : state_.incidents.open()) {
-      if (unheard(state_.incidents[index])) {
+      if (unheard(state_.incidents[index]) || host_check_.still_found(index)) {
         unheard_.push_back(index);
       }
     }
     state_.incidents.close_silent(now, state_.sweep(), unheard_);
+    desk_.run(now);
     release_ended(now);
     skeleton_.run(now);
     for (const PairRange& pairs : std::exchange(state_.new_pairs, {})) {
@@ -115,6 +121,7 @@ class Pipeline::Impl {
     }
     state_.inspector.refill();
     latency_.run(now);
+    desk_.run(now);
   }
 
   PipelineMemory memory() const {
@@ -248,6 +255,7 @@ class Pipeline::Impl {
     }
     for (const EndpointId endpoint : task.endpoints) {
       loss_.release(endpoint);
+      host_check_.release(endpoint);
     }
     task.released = true;
   }
@@ -339,6 +347,8 @@ class Pipeline::Impl {
   LatencyStage latency_;
   SkeletonStage skeleton_;
   FollowUpStage follow_up_;
+  HostCheckStage host_check_;
+  IncidentDesk desk_;
   ShortTermDetector detector_;
   std::array<WindowStore, 2> stores_;
   std::array<WindowRecord, 2> records_;

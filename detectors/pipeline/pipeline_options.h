@@ -1,11 +1,13 @@
 // Every knob of the production pipeline in one place, with its unit and where its value is from.
 #pragma once
 
+#include "detectors/incident/maintenance_window.h"
 #include "sim/base/units.h"
 #include "skeleton/skeleton_options.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace bonescan {
 
@@ -95,6 +97,8 @@ struct IncidentOptions {
       std::chrono::seconds(60);  ///< @paper scoring rule: shorter gaps are one event
   Duration close_after =
       std::chrono::seconds(90);  ///< without a symptom for this long and one sweep
+  /// A closed incident that fails again in the same way so soon is the same; zero: never. @ours
+  Duration reopen_after = std::chrono::minutes(10);
 };
 
 struct PipelineOptions {
@@ -108,6 +112,7 @@ struct PipelineOptions {
   HostCheckOptions host_check;
   SkeletonOptions skeleton;
   IncidentOptions incident;
+  std::vector<MaintenanceWindow> maintenance;  ///< anchored (maintenance.h) before a pipeline runs
   std::uint64_t seed = 1;  ///< source ports and visit order; nothing else is random here
 };
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <set>
 
 namespace bonescan {
@@ -234,7 +235,7 @@ TEST_F(FollowUpTest, BracketsTheSizeAboveWhichPacketsFail) {
   FollowUp control_probe = probe(FollowUpKind::kControl);
   control_probe.payload_bytes = 2'048 + kControlExtraBytes;
   std::vector<FollowUpResult> results = {result(control_probe, same, 9)};
-  for (const std::uint16_t size : {64, 560, 1'056, 1'552}) {
+  for (const std::uint16_t size : std::initializer_list<std::uint16_t>{64, 560, 1'056, 1'552}) {
     FollowUp varied = probe(FollowUpKind::kPayload);
     varied.payload_bytes = size;
     results.push_back(result(varied, same, size + 102 > 1'500 ? 9 : 0));
@@ -283,7 +284,7 @@ TEST_F(FollowUpTest, VariesPortSizeAndDscpBesideAControl) {
 }
 
 TEST_F(FollowUpTest, AlternativePortsAreDynamicAndDiffer) {
-  for (const std::uint16_t port : {49'152, 50'000, 65'535}) {
+  for (const std::uint16_t port : std::initializer_list<std::uint16_t>{49'152, 50'000, 65'535}) {
     std::set<std::uint16_t> seen = {port};
     for (std::uint32_t i = 0; i < 1'000; ++i) {
       const std::uint16_t other = alternative_port(port, i);

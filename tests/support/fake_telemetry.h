@@ -238,7 +238,8 @@ class FakeTelemetry final : private Probes,
     const auto moved = static_cast<std::uint64_t>(seconds(now) * 1e9);
     report.counts = {{kStartOfRun, 0, 0}, {now, moved, moved}};
     report.pcie = PcieLink{16, 16, 32.0, 32.0};
-    report.port = PortLink{"ACTIVE", 400_Gbps, 400_Gbps};
+    report.port =
+        PortLink{"ACTIVE", BitsPerSecond(400'000'000'000), BitsPerSecond(400'000'000'000)};
     return report;
   }
 
