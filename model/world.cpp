@@ -239,16 +239,6 @@ void World::lose_offloads(RnicId rnic) {
   }
 }
 
-void World::set_counters(RnicId rnic, std::uint32_t value) {
-  for (const QuadId id : flows_.of(rnic)) {
-    FlowQuad& quad = flows_[id];
-    settle_quad(quad, engine_->now());
-    const std::size_t end = quad.end_of(rnic);
-    quad.encap[end].hits = value;
-    quad.decap[end].hits = value;
-  }
-}
-
 void World::set_port_down(CableId cable) {
   links_.set_port_down(cable);
   schedule_convergence(cable);
@@ -311,12 +301,6 @@ void World::edit_flow(RnicId at, RnicId source, RnicId target, DatapathEdit edit
   const std::size_t end = quad.end_of(at);
   edit_datapath(at == source ? quad.encap[end] : quad.decap[end], clocks(at), edit, now);
   open_flow_.watch(fabric_.host_of(at));
-}
-
-void World::purge_flow(RnicId source, RnicId target) {
-  FlowQuad& quad = flows_[flows_.find_or_add(source, target, jobs_)];
-  settle_quad(quad, engine_->now());
-  purge(quad.encap[quad.end_of(source)], clocks(source), engine_->now());
 }
 
 void World::purge_flows(HostId host) {

@@ -193,8 +193,6 @@ class World final : private CloudObserver {
   void freeze_counters(RnicId rnic);
   void thaw_counters(RnicId rnic);
   void lose_offloads(RnicId rnic);
-  /// The packet counters of all flows at an RNIC are `value` now, and count on from there.
-  void set_counters(RnicId rnic, std::uint32_t value);
   /// Nothing passes a cable, and both ends see it: those who send over it avoid it, a while later.
   void set_port_down(CableId cable);
   void set_port_up(CableId cable);
@@ -210,8 +208,6 @@ class World final : private CloudObserver {
   /// Of the flow from `source` to `target` in the datapath of `at`, one of the two.
   void edit_flow(RnicId at, RnicId source, RnicId target, DatapathEdit edit);
   void purge_flows(HostId host);
-  /// The entry of what `source` sends to `target` is deleted and forgotten.
-  void purge_flow(RnicId source, RnicId target);
 
   /// Brings the four megaflows of a quad to `now`: the job's traffic, then idleness.
   void settle_quad(FlowQuad& quad, Time now) const;

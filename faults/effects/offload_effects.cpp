@@ -33,7 +33,15 @@ class CountersSet final : public Effect {
  public:
   CountersSet(RnicId rnic, std::uint32_t value) : rnic_(rnic), value_(value) {}
 
-  void apply(World& world) override { world.set_counters(rnic_, value_); }
+  void apply(World& world) override {
+    for (const QuadId id : world.flows().of(rnic_)) {
+      FlowQuad& quad = world.flows()[id];
+      world.settle_quad(quad, world.engine().now());
+      const std::size_t end = quad.end_of(rnic_);
+      quad.encap[end].hits = value_;
+      quad.decap[end].hits = value_;
+    }
+  }
 
   void revert(World& /*world*/) override {}
 
@@ -42,7 +50,7 @@ class CountersSet final : public Effect {
   std::uint32_t value_;
 };
 
-/// The entry of what `rnic` sends to `peer`.
+/// The entry of what `rnic` sends to `peer`; somebody purges it in the end.
 class FlowEntryEdit final : public Effect {
  public:
   FlowEntryEdit(RnicId rnic, RnicId peer, EntryEdit edit) : rnic_(rnic), peer_(peer), edit_(edit) {}
@@ -57,8 +65,11 @@ class FlowEntryEdit final : public Effect {
   }
 
   void revert(World& world) override {
-    if (enters_tunnel(world)) {
-      world.purge_flow(rnic_, peer_);
+    const auto id = world.flows().find(rnic_, peer_);
+    if (id && enters_tunnel(world)) {
+      FlowQuad& quad = world.flows()[*id];
+      world.settle_quad(quad, world.engine().now());
+      purge(quad.encap[quad.end_of(rnic_)], world.clocks(rnic_), world.engine().now());
     }
   }
 
