@@ -198,6 +198,8 @@ faults:
       - {effect: tunnel.neighbour, on: host-0.00/rnic-1, to: host-1.00/rnic-1, neighbour: stale}
       - {effect: tunnel.mtu, on: host-0.00/rnic-1, mtu: 1500B}
       - {effect: eswitch.capacity, on: host-0.00/rnic-1, entries: 10}
+      - {effect: counters.set, on: host-0.00/rnic-1, value: 0}
+      - {effect: flow.edit, on: host-0.00/rnic-1, to: host-1.00/rnic-1, edit: delete}
       - {effect: ovs.flow_limit, on: host-0.00/ovs, flows: 1000}
 )yaml";
 

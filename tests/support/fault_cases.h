@@ -33,7 +33,7 @@ struct FaultCase {
   std::string scenario;                 ///< file in scenarios/cases
   std::string verdict;                  ///< "incident", "none", "abstain", "agent" or "host"
   std::vector<std::string> layers;      ///< any of them is right
-  std::vector<std::string> components;  ///< each must be named
+  std::vector<std::string> components;  ///< each must be named; empty: a link between switches
   std::string symptom;
   std::vector<ExpectedEvidence> evidence;
   std::vector<std::string> twin;  ///< settings of the healthy twin, where no fault is injected
@@ -86,6 +86,17 @@ inline bool names(const SaidIncident& incident, const std::string& component) {
   return std::ranges::any_of(incident.candidates, [&](const std::string& candidate) {
     return names(candidate, component);
   });
+}
+
+/// Of no components: a link between switches.
+inline bool names_any(const SaidIncident& incident, const std::vector<std::string>& components) {
+  if (components.empty()) {
+    return std::ranges::none_of(incident.candidates, [](const std::string& candidate) {
+      return !candidate.starts_with("link(") || candidate.find("/rnic-") != std::string::npos;
+    });
+  }
+  return std::ranges::any_of(components,
+                             [&](const auto& component) { return names(incident, component); });
 }
 
 inline std::vector<SaidIncident> incidents_of(const Scenario& scenario,
@@ -145,8 +156,7 @@ inline std::string missing_evidence(const FaultCase& c, const std::vector<SaidIn
 /// Every one of `said` names something of the case, in a right layer; all of the case is named.
 inline std::string misplaced(const FaultCase& c, const std::vector<SaidIncident>& said) {
   for (const SaidIncident& incident : said) {
-    if (std::ranges::none_of(c.components,
-                             [&](const auto& component) { return names(incident, component); })) {
+    if (!names_any(incident, c.components)) {
       return "names something else";
     }
     if (std::ranges::find(c.layers, to_string(incident.layer)) == c.layers.end()) {

@@ -14,7 +14,7 @@ namespace bonescan::test {
 namespace {
 
 constexpr int kCases = 44;
-constexpr std::size_t kFewestScenarios = 33;
+constexpr std::size_t kFewestScenarios = 39;
 constexpr std::array<std::uint64_t, 5> kSeeds = {1, 3, 5, 7, 9};
 const std::string kFolder = BONESCAN_SOURCE_DIR "/scenarios/cases/";
 
@@ -134,6 +134,9 @@ TEST(FaultCases, AreJudgedWrongForAWrongPlaceLayerSymptomOrProof) {
   other = right;
   other.evidence.front().clear = true;
   EXPECT_EQ(complaint_about(c, {other}), "quotes no flow-table-diff that is not clear");
+  FaultCase between = c;
+  between.components = {};
+  EXPECT_EQ(complaint_about(between, {right}), "names something else");
   FaultCase none = c;
   none.verdict = "none";
   EXPECT_EQ(complaint_about(none, {}), "");
