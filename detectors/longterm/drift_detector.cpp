@@ -60,14 +60,14 @@ double mean_of(float sum, float count) {
   return count > 0.0F ? static_cast<double>(sum) / count : 0.0;
 }
 
-double budget_per_test(const DriftOptions& options) {
+double budget_per_test(const LevelDriftOptions& options) {
   const double periods_per_day = seconds(kDay) / seconds(options.period);
   return options.false_alarms_per_day / (options.fleet_pairs * periods_per_day * kTests);
 }
 
 }  // namespace
 
-DriftDetector::DriftDetector(const DriftOptions& options)
+DriftDetector::DriftDetector(const LevelDriftOptions& options)
     : options_(options),
       clock_(options.period, options.settle),
       log_p_(std::log(budget_per_test(options))),

@@ -35,7 +35,7 @@
 
 namespace bonescan {
 
-struct DriftOptions {
+struct LevelDriftOptions {
   Duration period = std::chrono::minutes(30);
   std::uint16_t least_samples = 10;                   ///< visits (or windows) in a period @ours
   Duration reference = std::chrono::hours(24);        ///< a reference is the mean of so long @ours
@@ -57,7 +57,7 @@ struct DriftOptions {
 class DriftDetector final : public Detector {
  public:
   /// REQUIRES: a day is a whole number of periods; least_reference holds two periods or more.
-  explicit DriftDetector(const DriftOptions& options);
+  explicit DriftDetector(const LevelDriftOptions& options);
 
   std::string_view name() const override { return "bonescan-drift"; }
 
@@ -157,7 +157,7 @@ class DriftDetector final : public Detector {
   void report(PairId pair, std::int64_t period, double deviation, double log_p);
   static void forget(PairState& state);
 
-  DriftOptions options_;
+  LevelDriftOptions options_;
   PeriodClock clock_;
   double log_p_;
   std::uint16_t reference_periods_;

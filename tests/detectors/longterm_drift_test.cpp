@@ -28,7 +28,7 @@ constexpr std::uint32_t kPairs = 12;
 /// Twelve pairs of one class, sixteen microseconds, 1.5 % of persistent noise.
 class Days {
  public:
-  explicit Days(const DriftOptions& options = {}, std::uint32_t pairs = kPairs)
+  explicit Days(const LevelDriftOptions& options = {}, std::uint32_t pairs = kPairs)
       : detector(options), pairs_(pairs), noise_(pairs) {
     detector.resize(pairs);
   }
@@ -226,8 +226,8 @@ TEST(DriftDetector, StandsStillWhileItsLevelIsHigh) {
 }
 
 TEST(DriftDetector, TakesTheMedianOfAVisitWithoutAColdFirstProbe) {
-  DriftDetector whole{DriftOptions{}};
-  DriftDetector parts{DriftOptions{}};
+  DriftDetector whole{LevelDriftOptions{}};
+  DriftDetector parts{LevelDriftOptions{}};
   whole.resize(6);
   parts.resize(6);
   std::vector<Verdict> of_whole;
