@@ -1,6 +1,9 @@
 #include "detectors/pipeline/pipeline.h"
 
 #include "detectors/pipeline/drift_stage.h"
+#include "detectors/pipeline/follow_up_stage.h"
+#include "detectors/pipeline/host_check_stage.h"
+#include "detectors/pipeline/incident_desk.h"
 #include "detectors/pipeline/latency_stage.h"
 #include "detectors/pipeline/loss_stage.h"
 #include "detectors/pipeline/pipeline_state.h"
@@ -40,6 +43,9 @@ class Pipeline::Impl {
         latency_(state_),
         drift_(state_),
         skeleton_(state_),
+        follow_up_(state_),
+        host_check_(state_),
+        desk_(state_),
         detector_(options.window, options.short_term, options.configuration) {
     submit(whole_range(telemetry.endpoints));
   }
@@ -61,6 +67,11 @@ class Pipeline::Impl {
   }
 
   void throughput(std::span<const ThroughputSample> samples) { skeleton_.throughput(samples); }
+
+  void plan(Time now, std::vector<ProbeRequest>& requests) {
+    state_.scheduler.plan(now, state_.activation, requests);
+    follow_up_.plan(now, requests);
+  }
 
   void observe(Time now, const ProbeBatch& batch) {
     // Live backends may deliver in the order of arrival; incidents do not depend on it.
@@ -89,13 +100,16 @@ class Pipeline::Impl {
     loss_.run(now);
     latency_.run(now);
     drift_.run(now);
+    follow_up_.run(now);
+    host_check_.run(now);
     unheard_.clear();
     for (const IncidentIndex index : state_.incidents.open()) {
-      if (unheard(state_.incidents[index])) {
+      if (unheard(state_.incidents[index]) || host_check_.still_found(index)) {
         unheard_.push_back(index);
       }
     }
     state_.incidents.close_silent(now, state_.sweep(), unheard_);
+    desk_.run(now);
     release_ended(now);
     skeleton_.run(now);
     for (const PairRange& pairs : std::exchange(state_.new_pairs, {})) {
@@ -110,6 +124,7 @@ class Pipeline::Impl {
     }
     state_.inspector.refill();
     latency_.run(now);
+    desk_.run(now);
   }
 
   PipelineMemory memory() const {
@@ -246,11 +261,13 @@ class Pipeline::Impl {
     }
     for (const EndpointId endpoint : task.endpoints) {
       loss_.release(endpoint);
+      host_check_.release(endpoint);
     }
     task.released = true;
   }
 
   void release(PairRange pairs) {
+    follow_up_.release(pairs);
     loss_.release(pairs);
     latency_.release(pairs);
     drift_.release(pairs);
@@ -271,6 +288,9 @@ class Pipeline::Impl {
   void observe_visit(Time now, const Visit& visit, std::span<const std::uint32_t> rtts) {
     if (!state_.live(visit.pair)) {
       return;  // Its task was released: far too late.
+    }
+    if (follow_up_.observe(visit, rtts)) {
+      return;
     }
     PairMemory& memory = state_.memory[visit.pair];
     memory.source_port = visit.source_port;
@@ -336,6 +356,9 @@ class Pipeline::Impl {
   LatencyStage latency_;
   DriftStage drift_;
   SkeletonStage skeleton_;
+  FollowUpStage follow_up_;
+  HostCheckStage host_check_;
+  IncidentDesk desk_;
   ShortTermDetector detector_;
   std::array<WindowStore, 2> stores_;
   std::array<WindowRecord, 2> records_;
@@ -389,7 +412,7 @@ void Pipeline::throughput(std::span<const ThroughputSample> samples) {
 }
 
 void Pipeline::plan(Time now, std::vector<ProbeRequest>& requests) {
-  impl_->state().scheduler.plan(now, impl_->state().activation, requests);
+  impl_->plan(now, requests);
 }
 
 void Pipeline::observe(Time now, const ProbeBatch& batch) {

@@ -78,6 +78,9 @@ enum class Purpose : std::uint32_t {
   kStudyEvent = 121,
   kStudyDraw = 122,
   kStudySkew = 123,
+  kTraceFault = 130,
+  kTraceNoise = 131,
+  kTraceFlow = 132,
   kTest = 1000,
 };
 

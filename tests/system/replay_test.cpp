@@ -91,5 +91,27 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("switch-port-down", "crc-error", "overlay-loop", "stale-flow-counters"),
     scenario_test_name);
 
+// What was broken comes from the run whose visits were heard again, and from no other.
+TEST(ScoreTruth, JudgesAReplayByWhatItsRunKnew) {
+  TemporaryDirectory directory;
+  const std::string scenario = "scenarios/smoke/switch-port-down.yaml";
+  const json original = run_report(scenario, directory.file("run"));
+  run_report(scenario, directory.file("other"), {"--seed", "2"});
+  ASSERT_EQ(
+      bonescan({"replay", directory.file("run"), "--out", directory.file("again")}).exit_code, 0);
+  const ChildResult scored = bonescan(
+      {"score", "--truth", directory.file("run"), directory.file("again"), "--json"});
+  ASSERT_EQ(scored.exit_code, 0) << scored.err;
+  EXPECT_EQ(json::parse(scored.out)["detection"], original["detection"]);
+  const ChildResult wrong =
+      bonescan({"score", "--truth", directory.file("other"), directory.file("again")});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("another run"), std::string::npos) << wrong.err;
+  const ChildResult unknown =
+      bonescan({"score", "--truth", directory.file("again"), directory.file("again")});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("nobody knows"), std::string::npos) << unknown.err;
+}
+
 }  // namespace
 }  // namespace bonescan::fakes

@@ -147,7 +147,8 @@ class LiveRun {
             raw.overlay,
             raw.tables,
             raw.throughput,
-            raw.membership};
+            raw.membership,
+            raw.hosts};
   }
 
   void say(const std::string& sentence) const { services_.log(sentence); }

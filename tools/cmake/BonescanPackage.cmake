@@ -10,7 +10,7 @@ add_library(bonescan_production INTERFACE)
 add_library(bonescan::bonescan ALIAS bonescan_production)
 target_link_libraries(
   bonescan_production INTERFACE bonescan::base bonescan::telemetry bonescan::skeleton
-                                bonescan::detectors bonescan::run_log bonescan::backend_replay
+                                bonescan::detectors bonescan::run_log bonescan::backend_replay bonescan::trial
                                 bonescan::backend_peers bonescan::backend_trace
                                 bonescan::backend_verbs bonescan::backend_ovs)
 set_target_properties(bonescan_production PROPERTIES EXPORT_NAME bonescan)

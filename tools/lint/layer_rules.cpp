@@ -83,8 +83,9 @@ std::vector<std::string_view> with(std::vector<std::string_view> folders,
 
 const std::vector<LibraryRule>& library_table() {
   static const std::vector<std::string_view> kThreads = with(kRealWorld, {"sim/engine"});
-  static const std::vector<std::string_view> kFiles =
-      with(kRealWorld, {"scenarios/schema", "detectors/run_log", "detectors/backend_replay"});
+  static const std::vector<std::string_view> kFiles = with(
+      kRealWorld,
+      {"scenarios/schema", "detectors/run_log", "detectors/backend_replay", "detectors/trial"});
   static const std::vector<LibraryRule> kTable = {
       {"Eigen/", with(kNumerics, {"tools", "tests"})},
       {"fftw3.h", with(kNumerics, {"tools", "tests"})},
@@ -214,6 +215,7 @@ const std::vector<Layer>& layer_table() {
       {"detectors/pipeline", with(kCore, {"skeleton"}), {}},
       {"detectors/run_log", kSeam, {}},
       {"detectors/backend_replay", kBackend, {}},
+      {"detectors/trial", with(kCore, {"detectors/run_log", "detectors/backend_replay"}), {}},
       {"detectors/backend_peers", kBackend, {}},
       {"detectors/backend_verbs", with(kBackend, {"detectors/backend_peers"}), {}},
       {"detectors/backend_ovs", kBackend, {}},
@@ -224,6 +226,7 @@ const std::vector<Layer>& layer_table() {
       {"scenarios/schema", kBelowTools, {}},
       {"tools", kProduct, {}},
       {"tests", kProduct, {}},
+      {"examples", {"sim/base", "skeleton", "detectors"}, {}},
   };
   return kTable;
 }

@@ -15,8 +15,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 9> kFolders = {
-    "detectors", "faults", "model", "results", "scenarios", "sim", "skeleton", "tests", "tools"};
+constexpr std::array<std::string_view, 10> kFolders = {"detectors",
+                                                       "examples",
+                                                       "faults",
+                                                       "model",
+                                                       "results",
+                                                       "scenarios",
+                                                       "sim",
+                                                       "skeleton",
+                                                       "tests",
+                                                       "tools"};
 constexpr std::array<std::string_view, 12> kTextExtensions = {
     ".cmake", ".cpp", ".csv", ".h", ".in", ".json", ".md", ".py", ".sh", ".txt", ".yaml", ".yml"};
 

@@ -104,7 +104,8 @@ const std::vector<BannedWord>& banned_words() {
                                                            "detectors/pipeline/run_loop.h",
                                                            "detectors/pipeline/run_loop.cpp",
                                                            "detectors/run_log"};
-  static const std::vector<std::string_view> kPrints = {"tools", "tests", "sim/base/check.cpp"};
+  static const std::vector<std::string_view> kPrints = {
+      "examples", "tools", "tests", "sim/base/check.cpp"};
   static const std::vector<BannedWord> kWords = {
       {"rand", "RngStream", kAbove},
       {"srand", "RngStream", kAbove},

@@ -5,12 +5,22 @@
 #include "sim/base/units.h"
 
 #include <cstdio>
+#include <string>
 
 #ifdef CONSUMER_WITH_PIPELINE
 std::size_t incidents_of_a_dead_pair();
+std::size_t incidents_of_the_log(const std::string& run_sqlite);
 #endif
 
-int main() {
+int main(int argc, char** argv) {
+#ifdef CONSUMER_WITH_PIPELINE
+  if (argc == 2) {
+    const std::size_t same = incidents_of_the_log(argv[1]);
+    std::printf("%zu incident(s) as recorded\n", same);
+    return same > 0 ? 0 : 1;
+  }
+#endif
+  BONESCAN_CHECK(argc == 1 && argv != nullptr);
   bonescan::ComponentTable components;
   const bonescan::ComponentId link =
       components.intern(bonescan::ComponentType::kLink, "tor-0.0--agg-1");

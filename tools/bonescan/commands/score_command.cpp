@@ -1,3 +1,4 @@
+#include "scenarios/schema/load_scenario.h"
 #include "tools/bonescan/commands/command.h"
 #include "tools/bonescan/commands/run_directory.h"
 #include "tools/report/report_json.h"
@@ -12,13 +13,37 @@ namespace {
 
 struct ScoreArguments {
   std::vector<std::string> directories;
+  std::string truth;
   bool json = false;
 };
+
+/// What was broken when the visits were recorded is also what a replay or a trial should have
+/// found.
+void take_truth(const std::string& from, RunData& run) {
+  auto recorded = load_run(from);
+  if (!recorded) {
+    throw ConfigError(recorded.error().detail);
+  }
+  if (!recorded->info.truth_available) {
+    throw ConfigError(from +
+                      ": nobody knows what was broken in this run; expected a simulated one");
+  }
+  if (recorded->info.scenario_hash != run.info.scenario_hash ||
+      recorded->info.seed != run.info.seed) {
+    throw ConfigError(from + ": is another run; expected the one whose visits were heard again");
+  }
+  run.truth = std::move(recorded->truth);
+  run.info.truth_available = true;
+}
 
 int score(const ScoreArguments& arguments) {
   Json all = Json::array();
   for (const std::string& directory : arguments.directories) {
-    const ScoredRun scored = load_scored(directory);
+    ScoredRun scored = load_scored(directory);
+    if (!arguments.truth.empty()) {
+      take_truth(arguments.truth, scored.run);
+      scored.evaluation = evaluate(scored.run);
+    }
     if (arguments.json) {
       all.push_back(report_json(scored.run, scored.evaluation));
       continue;
@@ -42,6 +67,10 @@ void add_score_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("score", "Judge runs against what was really broken");
   command->add_option("DIR", arguments->directories, "Run directories, interrupted ones too")
       ->required();
+  command->add_option(
+      "--truth",
+      arguments->truth,
+      "The simulated run whose visits these runs heard again: take what was broken from there");
   command->add_flag("--json", arguments->json, "Print report.json instead of the table");
   command->callback(
       [arguments, &invocation] { invocation.chosen = [arguments] { return score(*arguments); }; });
