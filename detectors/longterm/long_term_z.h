@@ -9,7 +9,7 @@
 // baseline error, Welch, on the medians of visits, which is ours and still believes that visits are
 // independent.
 // One-sided: only increases count.
-// A pair costs 108 bytes with the paper's lags.  Thread-compatible.
+// A pair costs 104 bytes with the paper's lags.  Thread-compatible.
 #pragma once
 
 #include "detectors/detect/detector.h"

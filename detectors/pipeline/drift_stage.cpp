@@ -14,8 +14,16 @@ namespace {
 /// Tables that do not answer are asked this often, once per visit period.  @ours
 constexpr int kTableAsks = 3;
 
-LevelDriftOptions drift_options(const LongTermOptions& options) {
+/// A sixth of a period's windows, at least one.  @ours
+std::uint16_t least_windows(const PipelineOptions& options) {
+  const std::int64_t sixth = options.long_term.period / options.window.length / 6;
+  return static_cast<std::uint16_t>(std::clamp<std::int64_t>(sixth, 1, 1000));
+}
+
+LevelDriftOptions drift_options(const PipelineOptions& all) {
+  const LongTermOptions& options = all.long_term;
   return {.period = options.period,
+          .least_samples = least_windows(all),
           .reference = options.reference,
           .least_reference = options.least_reference,
           .least_factor = options.least_factor,
@@ -44,7 +52,7 @@ VoteOptions vote_options(const PipelineOptions& options) {
 DriftStage::DriftStage(PipelineState& state)
     : state_(&state),
       vote_(vote_options(state.options)),
-      drift_(drift_options(state.options.long_term)),
+      drift_(drift_options(state.options)),
       published_(published_options(state.options)) {}
 
 void DriftStage::resize(std::size_t pairs) {
