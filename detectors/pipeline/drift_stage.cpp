@@ -88,6 +88,9 @@ void DriftStage::window_closed(Time now, Time from, Time to, const ClosedWindow&
     }
     drift_.evaluate(to, verdicts_);
   }
+  if (to > high_until_) {
+    high_.clear();
+  }
   keep_alive(now, window);
   if (verdicts_.empty()) {
     return;
@@ -98,6 +101,9 @@ void DriftStage::window_closed(Time now, Time from, Time to, const ClosedWindow&
   for (const Verdict& verdict : verdicts_) {
     high_.push_back(verdict.pair);
   }
+  // The next period's verdicts come with the first window that ends after it.
+  high_until_ =
+      verdicts_.front().at + state_->options.long_term.period + state_->options.window.length;
   waiting_.clear();  // of the period before: what still drifts is here again
   std::erase_if(verdicts_, [&](const Verdict& verdict) { return attribute(now, verdict.pair); });
   if (!verdicts_.empty()) {
@@ -207,6 +213,11 @@ void DriftStage::localize(Time now, const ClosedWindow& window) {
     const bool drifts = std::binary_search(high_.begin(), high_.end(), pair);
     evidence_.add(pair, 1, drifts ? 1 : 0);
   }
+  for (const Verdict& verdict : verdicts_) {
+    if (!std::binary_search(window.pairs.begin(), window.pairs.end(), verdict.pair)) {
+      evidence_.add(verdict.pair, 1, 1);  // Visited in its period, though not in this window.
+    }
+  }
   const auto items = evidence_.relevant(state_->paths);
   const auto accusations =
       state_->paper() ? published_vote(vote_, items) : vote_.explain_all(items, Symptom::kLatency);
@@ -280,6 +291,9 @@ void DriftStage::open_rnic(Time now, const Suspicion& suspicion, const TableFind
   state_->explain_walk(index, now, suspicion.worst.pair);
   state_->incidents.add_evidence(index, {now, "flow-table-diff", false, tables.text});
   state_->incidents.attribute(index, now, suspicion.worst.pair);
+  for (const PairId pair : suspicion.accusation.pairs) {
+    state_->incidents.attribute(index, now, pair);
+  }
 }
 
 void DriftStage::open_alone(Time now, const Suspicion& suspicion, const TableFinding& tables) {

@@ -81,7 +81,8 @@ class DriftStage final {
   DriftDetector drift_;
   LongTermZ published_;
   std::vector<Verdict> verdicts_;  ///< of the last period, those not yet explained
-  std::vector<PairId> high_;       ///< of the paper's configuration: accused in the last period
+  std::vector<PairId> high_;       ///< accused in the last period, ascending
+  Time high_until_ = Time::min();
   std::vector<Suspicion> waiting_;
 };
 
