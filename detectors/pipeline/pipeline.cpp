@@ -1,5 +1,6 @@
 #include "detectors/pipeline/pipeline.h"
 
+#include "detectors/pipeline/drift_stage.h"
 #include "detectors/pipeline/follow_up_stage.h"
 #include "detectors/pipeline/host_check_stage.h"
 #include "detectors/pipeline/incident_desk.h"
@@ -40,6 +41,7 @@ class Pipeline::Impl {
       : state_(options, telemetry),
         loss_(state_),
         latency_(state_),
+        drift_(state_),
         skeleton_(state_),
         follow_up_(state_),
         host_check_(state_),
@@ -97,6 +99,7 @@ class Pipeline::Impl {
     }
     loss_.run(now);
     latency_.run(now);
+    drift_.run(now);
     follow_up_.run(now);
     host_check_.run(now);
     unheard_.clear();
@@ -136,6 +139,7 @@ class Pipeline::Impl {
                 state_.memory,
                 loss_,
                 latency_,
+                drift_,
                 skeleton_,
                 detector_,
                 stores_[0],
@@ -166,12 +170,14 @@ class Pipeline::Impl {
   /// Pairs that were never listed before.
   void welcome(PairRange pairs) {
     detector_.resize(state_.scheduler.pairs().size());
+    drift_.resize(state_.scheduler.pairs().size());
     const EndpointDirectory& endpoints = state_.telemetry.endpoints;
     for (std::uint32_t i = 0; i < pairs.count; ++i) {
       const PairId pair(pairs.first.index() + i);
       const Pair& ends = state_.ends(pair);
       const bool same = endpoints[ends.source].tor == endpoints[ends.target].tor;
       detector_.set_class(pair, same ? kSameTor : kCrossTor);
+      drift_.set_class(pair, same ? kSameTor : kCrossTor);
     }
   }
 
@@ -264,6 +270,7 @@ class Pipeline::Impl {
     follow_up_.release(pairs);
     loss_.release(pairs);
     latency_.release(pairs);
+    drift_.release(pairs);
     detector_.drop(pairs);
     for (WindowStore& store : stores_) {
       store.release(pairs);
@@ -308,6 +315,7 @@ class Pipeline::Impl {
                       visit.start - memory.last_visit > state_.options.window.cold_after;
     memory.last_visit = visit.start;
     stores_[slot(window)].add(visit.pair, cold ? rtts.subspan(1) : rtts);
+    drift_.observe(now, {visit.pair, visit.start, cold, rtts, path});
   }
 
   /// Is there a pair that could tell whether the failure is over, and did none of them say
@@ -339,12 +347,14 @@ class Pipeline::Impl {
     }
     state_.updates.windows.push_back(record);
     latency_.window_closed(now, results_);
+    drift_.window_closed(now, record.from, record.to, closed_);
     ++window_;
   }
 
   PipelineState state_;
   LossStage loss_;
   LatencyStage latency_;
+  DriftStage drift_;
   SkeletonStage skeleton_;
   FollowUpStage follow_up_;
   HostCheckStage host_check_;

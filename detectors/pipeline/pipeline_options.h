@@ -60,6 +60,17 @@ struct ShortTermOptions {
       1.25;  ///< the window's minimum must exceed the history's median minimum by it
 };
 
+/// Levels that creep away: half hours against a pair's own first day (`paper`: against the last two
+/// hours).
+struct LongTermOptions {
+  Duration period = std::chrono::minutes(30);         ///< @paper
+  Duration reference = std::chrono::hours(24);        ///< a pair's own level is the mean of it
+  Duration least_reference = std::chrono::hours(12);  ///< ... and known from here on
+  double least_factor = 1.05;                         ///< a drift is at least this, or ...
+  double least_shift_us = 1.0;                        ///< ... this
+  double false_alarms_per_day = 0.048;                ///< of 300,000 pairs
+};
+
 struct LossOptions {
   std::size_t consecutive = 4;    ///< lost probes of one pair in a row: unreachable
   double base_loss_ratio = 1e-5;  ///< expected per probe where nothing is wrong
@@ -106,6 +117,7 @@ struct PipelineOptions {
   ProbingOptions probing;
   WindowOptions window;
   ShortTermOptions short_term;
+  LongTermOptions long_term;
   LossOptions loss;
   LocalizeOptions localize;
   FollowUpOptions follow_up;
