@@ -11,7 +11,7 @@ namespace {
 
 /// Seed of the long run; trials begin further on.
 constexpr std::uint64_t kSeed = 399'998;
-constexpr std::uint64_t kVisits = 2'000'000;
+constexpr std::uint64_t kVisits = 1'000'000;
 
 LearnedNulls learn(const FleetPlan& plan) {
   NoiseFleet fleet(plan, kSeed);
