@@ -187,6 +187,22 @@ std::vector<double> growing_nats(const FaultPlan& fault, double step_s, double u
   return nats;
 }
 
+/// Where levels wander by themselves, probes tell no more than the level of a half hour does: its
+/// innovations are independent, and a drift shifts them a little further each time.
+double wandering_bound_s(double per_day, double nats) {
+  constexpr double kStepS = 1800.0;
+  const double slope = per_day * kStepS / 86'400.0;
+  const double variance = kWanderSd * kWanderSd * (1.0 - kWanderMemory * kWanderMemory);
+  double sum = 0.0;
+  int step = 0;
+  while (sum < nats) {
+    ++step;
+    const double shift = slope * (step - kWanderMemory * (step - 1));
+    sum += 0.5 * shift * shift / variance;
+  }
+  return kStepS * step;
+}
+
 }  // namespace
 
 std::vector<DelayCase> delay_cases(DetectionSize size) {
@@ -240,6 +256,11 @@ InformationBound information_bound(const DelayCase& one) {
   InformationBound bound;
   bound.nats = nats_of_budget(kGoalFalseAlarms, kFleetDayVisits);
   const double rate = crossing_probes_per_s(one.plan);
+  if (fault.kind == FaultKind::kDrift && one.plan.fleet.world == NoiseWorld::kWandering) {
+    bound.delay_s = wandering_bound_s(fault.factor - 1.0, bound.nats);
+    bound.probes = rate * bound.delay_s;
+    return bound;
+  }
   if (fault.kind == FaultKind::kRamp || fault.kind == FaultKind::kDrift) {
     const double step_s = one.plan.watch_s / 20'000.0;
     bound.delay_s =

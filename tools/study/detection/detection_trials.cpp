@@ -1,6 +1,7 @@
 #include "tools/study/detection/detection_trials.h"
 
 #include "sim/base/rng_stream.h"
+#include "tools/study/detection/learned_nulls.h"
 #include "tools/study/detection/parallel.h"
 
 #include <algorithm>
@@ -28,13 +29,15 @@ struct Contestant {
 };
 
 std::vector<Contestant> contestants(const std::vector<DetectorEntry>& entries,
-                                    const NoiseFleet& fleet) {
+                                    const NoiseFleet& fleet,
+                                    const LearnedNulls* learned) {
   std::vector<Contestant> all;
   for (const DetectorEntry& entry : entries) {
     Contestant one;
     one.detector = entry.make({.pairs = &fleet.pairs(),
                                .sweep = std::chrono::seconds(fleet.plan().sweep_s),
-                               .base_loss_ratio = kNoiseBaseLoss});
+                               .base_loss_ratio = kNoiseBaseLoss,
+                               .learned = learned});
     one.detector->resize(fleet.pairs().size());
     for (std::uint32_t p = 0; p < fleet.pairs().size(); ++p) {
       one.detector->set_class(PairId(p), fleet.label(PairId(p)));
@@ -42,6 +45,14 @@ std::vector<Contestant> contestants(const std::vector<DetectorEntry>& entries,
     all.push_back(std::move(one));
   }
   return all;
+}
+
+/// Learnt only where somebody uses it.
+const LearnedNulls* learned_by(const std::vector<DetectorEntry>& entries, const FleetPlan& fleet) {
+  const bool used = std::any_of(entries.begin(), entries.end(), [](const DetectorEntry& entry) {
+    return entry.uses_learned;
+  });
+  return used ? &learned_nulls(fleet) : nullptr;
 }
 
 struct TrialResult {
@@ -52,13 +63,14 @@ struct TrialResult {
 
 TrialResult run_trial(const TrialPlan& plan,
                       const std::vector<DetectorEntry>& entries,
+                      const LearnedNulls* learned,
                       std::uint64_t seed) {
   NoiseFleet fleet(plan.fleet, seed);
   const double onset_s =
       plan.warm_s + plan.fleet.sweep_s * RngStream(seed, kDetectionOnset, 0).open01_at(0);
   fleet.set_fault(plan.fault, onset_s);
   const Time onset = kStartOfRun + from_seconds(onset_s);
-  std::vector<Contestant> all = contestants(entries, fleet);
+  std::vector<Contestant> all = contestants(entries, fleet, learned);
   std::vector<IncidentCount> incidents(all.size(), IncidentCount(fleet.pairs()));
   TrialResult result;
   std::size_t searching = all.size();
@@ -148,8 +160,9 @@ std::vector<TrialSeries> run_trials(const TrialPlan& plan,
                                     SeedParity parity,
                                     std::uint32_t threads) {
   std::vector<TrialResult> results(plan.trials);
+  const LearnedNulls* learned = learned_by(entries, plan.fleet);
   run_parallel(plan.trials, threads, [&](std::uint32_t i) {
-    results[i] = run_trial(plan, entries, trial_seed(parity, i));
+    results[i] = run_trial(plan, entries, learned, trial_seed(parity, i));
   });
   std::vector<TrialSeries> series(entries.size());
   for (const TrialResult& result : results) {
@@ -191,10 +204,11 @@ std::vector<NullSeries> run_null(const FleetPlan& fleet_plan,
                                  std::uint32_t runs,
                                  std::uint32_t seconds,
                                  std::uint32_t threads) {
+  const LearnedNulls* learned = learned_by(entries, fleet_plan);
   std::vector<std::vector<NullSeries>> results(runs, std::vector<NullSeries>(entries.size()));
   run_parallel(runs, threads, [&](std::uint32_t run) {
     NoiseFleet fleet(fleet_plan, trial_seed(parity, run));
-    std::vector<Contestant> all = contestants(entries, fleet);
+    std::vector<Contestant> all = contestants(entries, fleet, learned);
     std::vector<IncidentCount> incidents(all.size(), IncidentCount(fleet.pairs()));
     for (std::uint32_t turn = 0; turn < kWarmS + seconds; ++turn) {
       const std::span<const ObservedVisit> visits = fleet.turn(turn);

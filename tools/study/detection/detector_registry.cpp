@@ -7,6 +7,10 @@
 #include "detectors/localize/fault_search.h"
 #include "detectors/localize/underlay_vote.h"
 #include "detectors/loss/loss_detector.h"
+#include "detectors/shortterm/paper_detector.h"
+#include "detectors/shortterm/robust_z_detector.h"
+#include "detectors/shortterm/shift_detector.h"
+#include "tools/study/detection/learned_nulls.h"
 #include "tools/study/detection/window_lof.h"
 
 #include <algorithm>
@@ -63,28 +67,63 @@ std::vector<DetectorEntry> baselines() {
   };
 }
 
-std::vector<DetectorEntry> windows() {
+std::unique_ptr<Detector> shift_detector(const DetectorSite& site, double false_alarms_per_day) {
+  auto detector =
+      std::make_unique<ShiftDetector>(ShiftOptions{.false_alarms_per_day = false_alarms_per_day});
+  if (site.learned != nullptr) {
+    detector->hold_nulls(site.learned->visit, site.learned->run);
+  }
+  return detector;
+}
+
+DetectorEntry shift_entry(double false_alarms_per_day) {
   return {
-      {.name = "paper-lof",
-       .make =
-           [](const DetectorSite& site) {
-             return std::make_unique<WindowLof>(
-                 "paper-lof", window_of(site), ShortTermOptions{}, DetectionConfiguration::kPaper);
-           },
-       .sees_loss = false,
-       .paper = true},
-      {.name = "window-lof",
-       .make =
-           [](const DetectorSite& site) {
-             return std::make_unique<WindowLof>("window-lof",
-                                                window_of(site),
-                                                ShortTermOptions{},
-                                                DetectionConfiguration::kBonescan);
-           },
-       .sees_loss = false,
-       .learns_scale = true,
-       .ours = true},
-  };
+      .name = "bonescan-shift",
+      .make = [false_alarms_per_day](
+                  const DetectorSite& site) { return shift_detector(site, false_alarms_per_day); },
+      .sees_loss = false,
+      .learns_scale = true,
+      .uses_learned = true,
+      .ours = true};
+}
+
+DetectorEntry robust_z_entry(double threshold) {
+  return {.name = "robust-z",
+          .make =
+              [threshold](const DetectorSite&) {
+                RobustZOptions options;
+                options.threshold = threshold;
+                return std::make_unique<RobustZDetector>(options);
+              },
+          .sees_loss = false,
+          .learns_scale = true};
+}
+
+DetectorEntry window_lof_entry(double threshold) {
+  return {.name = "window-lof",
+          .make =
+              [threshold](const DetectorSite& site) {
+                return std::make_unique<WindowLof>("window-lof",
+                                                   window_of(site),
+                                                   ShortTermOptions{.threshold = threshold},
+                                                   DetectionConfiguration::kBonescan);
+              },
+          .sees_loss = false,
+          .learns_scale = true};
+}
+
+DetectorEntry paper_lof_entry() {
+  return {.name = "skeletonhunter",
+          .make = [](const DetectorSite&) { return std::make_unique<PaperDetector>(); },
+          .sees_loss = false,
+          .paper = true};
+}
+
+std::vector<DetectorEntry> latencies() {
+  return {paper_lof_entry(),
+          shift_entry(ShiftOptions{}.false_alarms_per_day),
+          window_lof_entry(ShortTermOptions{}.threshold),
+          robust_z_entry(RobustZOptions{}.threshold)};
 }
 
 LossDetectorOptions loss_options(const DetectorSite& site) {
@@ -93,25 +132,34 @@ LossDetectorOptions loss_options(const DetectorSite& site) {
   return options;
 }
 
+DetectorEntry loss_entry() {
+  return {.name = "bonescan-loss",
+          .make =
+              [](const DetectorSite& site) {
+                return std::make_unique<LossDetector>(loss_options(site));
+              },
+          .sees_latency = false,
+          .ours = true};
+}
+
+/// Without evidence of components.
+DetectorEntry silence_entry() {
+  return {.name = "silence",
+          .make =
+              [](const DetectorSite& site) {
+                LossDetectorOptions options = loss_options(site);
+                options.evidence.false_alarms_per_visit = 1e-300;
+                return std::make_unique<LossDetector>(options);
+              },
+          .sees_latency = false,
+          .paper = true};
+}
+
 std::vector<DetectorEntry> losses() {
   return {
       // The paper does not say how it notices loss; so much its pipeline needs.  @ours
-      {.name = "paper-silence",
-       .make =
-           [](const DetectorSite& site) {
-             LossDetectorOptions options = loss_options(site);
-             options.evidence.false_alarms_per_visit = 1e-300;
-             return std::make_unique<LossDetector>(options);
-           },
-       .sees_latency = false,
-       .paper = true},
-      {.name = "bonescan-loss",
-       .make =
-           [](const DetectorSite& site) {
-             return std::make_unique<LossDetector>(loss_options(site));
-           },
-       .sees_latency = false,
-       .ours = true},
+      silence_entry(),
+      loss_entry(),
   };
 }
 
@@ -120,7 +168,7 @@ std::vector<DetectorEntry> losses() {
 const std::vector<DetectorEntry>& detector_registry() {
   static const std::vector<DetectorEntry> kAll = [] {
     std::vector<DetectorEntry> all;
-    for (const auto& part : {windows(), losses(), baselines()}) {
+    for (const auto& part : {latencies(), losses(), baselines()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -130,25 +178,40 @@ const std::vector<DetectorEntry>& detector_registry() {
 
 const std::vector<OperatingCurve>& operating_curves() {
   static const std::vector<OperatingCurve> kAll = {
+      {.name = "bonescan-shift",
+       .setting = "budget a day",
+       .values = {0.1, 10.0, 1e3, 1e4, 1e5, 1e6},
+       .make = shift_entry},
       {.name = "window-lof",
        .setting = "LOF",
        .values = {8.0, 4.0, 3.0, 2.0, 1.5, 1.2},
-       .make =
-           [](double value) {
-             return DetectorEntry{.name = "window-lof", .make = [value](const DetectorSite& site) {
-                                    return std::make_unique<WindowLof>(
-                                        "window-lof",
-                                        window_of(site),
-                                        ShortTermOptions{.threshold = value},
-                                        DetectionConfiguration::kBonescan);
-                                  }};
-           }},
+       .make = window_lof_entry},
+      {.name = "robust-z",
+       .setting = "z",
+       .values = {8.0, 6.0, 5.0, 4.0, 3.0, 2.0},
+       .make = robust_z_entry},
+      {.name = "skeletonhunter",
+       .setting = "LOF",
+       .values = {kPaperLofThreshold},
+       .make = [](double) { return paper_lof_entry(); }},
   };
   return kAll;
 }
 
 const std::vector<Ablation>& ablations() {
-  static const std::vector<Ablation> kAll = {};
+  static const std::vector<Ablation> kAll = [] {
+    const DetectorEntry shift = shift_entry(ShiftOptions{}.false_alarms_per_day);
+    DetectorEntry tumbling = window_lof_entry(ShortTermOptions{}.threshold);
+    tumbling.ours = true;
+    DetectorEntry silence = silence_entry();
+    silence.ours = true;
+    return std::vector<Ablation>{
+        {.name = "nothing", .entries = {shift, loss_entry()}},
+        {.name = "pooled evidence of loss", .entries = {shift, silence}},
+        {.name = "sliding evaluation", .entries = {tumbling, loss_entry()}},
+        {.name = "counter-phased visits", .entries = {shift, loss_entry()}, .counter_phase = false},
+    };
+  }();
   return kAll;
 }
 

@@ -14,11 +14,14 @@
 
 namespace bonescan {
 
+struct LearnedNulls;
+
 /// What a detector may know of its fleet before it hears anything.
 struct DetectorSite {
-  const PairTable* pairs = nullptr;  ///< outlives the detector
-  Duration sweep{};                  ///< a pair is visited this often
-  double base_loss_ratio = 1e-5;     ///< what the operator believes
+  const PairTable* pairs = nullptr;       ///< outlives the detector
+  Duration sweep{};                       ///< a pair is visited this often
+  double base_loss_ratio = 1e-5;          ///< what the operator believes
+  const LearnedNulls* learned = nullptr;  ///< of a fleet that has run for hours; nullptr: nothing
 };
 
 struct DetectorEntry {
@@ -27,6 +30,7 @@ struct DetectorEntry {
   bool sees_loss = true;
   bool sees_latency = true;
   bool learns_scale = false;  ///< is of no use before a class of pairs is known
+  bool uses_learned = false;  ///< reads DetectorSite::learned
   bool ours = false;          ///< part of the bonescan configuration
   bool paper = false;         ///< part of the published one
   bool slow = false;          ///< a rule about hours: left out where a study lasts for minutes

@@ -22,7 +22,8 @@ struct NullCheck {
   std::uint64_t fitted = 0;       ///< evaluations
   std::uint64_t evaluations = 0;  ///< that were checked
   std::uint64_t exceedances = 0;
-  double most_factor = 1.3;  ///< allowed between count and expectation
+  std::uint64_t verdict_exceedances = 0;  ///< evaluations whose ln p says as much
+  double most_factor = 1.3;               ///< allowed between count and expectation
 
   double expected() const { return probability * static_cast<double>(evaluations); }
   double ratio() const { return static_cast<double>(exceedances) / expected(); }

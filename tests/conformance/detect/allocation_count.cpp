@@ -2,7 +2,7 @@
 //
 // In a file of its own: a compiler that sees the body of operator delete takes its free() for a
 // mistake.
-#include "tests/conformance/detector_battery.h"
+#include "tests/conformance/detect/detector_battery.h"
 
 #include <atomic>
 #include <cstdlib>

@@ -62,8 +62,8 @@ Moments moments(NoiseWorld world, std::uint32_t turns) {
           after_spike += before > 30'000 ? 1.0 : 0.0;
           m.spike_twins += before > 30'000 && rtt > 30'000 ? 1.0 : 0.0;
           if (before < 30'000 && rtt < 30'000) {
-            const double a = std::log(before * 1e-3);
-            const double b = std::log(rtt * 1e-3);
+            const double a = std::log(before * 1e-3 / kFarBaseUs);
+            const double b = std::log(rtt * 1e-3 / kFarBaseUs);
             pairs += 1.0;
             sum += a;
             squares += a * a;

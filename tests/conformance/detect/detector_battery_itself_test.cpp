@@ -1,6 +1,6 @@
 // The battery against detectors that are broken on purpose.
 #include "detectors/telemetry/probe.h"
-#include "tests/conformance/detector_battery.h"
+#include "tests/conformance/detect/detector_battery.h"
 
 #include <gtest/gtest.h>
 
