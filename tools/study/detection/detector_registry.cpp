@@ -10,6 +10,7 @@
 #include "detectors/shortterm/paper_detector.h"
 #include "detectors/shortterm/robust_z_detector.h"
 #include "detectors/shortterm/shift_detector.h"
+#include "tools/study/detection/detection_trials.h"
 #include "tools/study/detection/learned_nulls.h"
 #include "tools/study/detection/window_lof.h"
 
@@ -68,8 +69,9 @@ std::vector<DetectorEntry> baselines() {
 }
 
 std::unique_ptr<Detector> shift_detector(const DetectorSite& site, double false_alarms_per_day) {
-  auto detector =
-      std::make_unique<ShiftDetector>(ShiftOptions{.false_alarms_per_day = false_alarms_per_day});
+  // The budget is that of 32,768 RNICs, however small the fleet of the study.
+  auto detector = std::make_unique<ShiftDetector>(
+      ShiftOptions{.probability = false_alarms_per_day / kFleetDayVisits});
   if (site.learned != nullptr) {
     detector->hold_nulls(site.learned->visit, site.learned->run);
   }
@@ -180,7 +182,7 @@ const std::vector<OperatingCurve>& operating_curves() {
   static const std::vector<OperatingCurve> kAll = {
       {.name = "bonescan-shift",
        .setting = "budget a day",
-       .values = {0.1, 10.0, 1e3, 1e4, 1e5, 1e6},
+       .values = {0.1, 10.0, 1e3, 1e5, 1e6, 1e7},
        .make = shift_entry},
       {.name = "window-lof",
        .setting = "LOF",
