@@ -6,6 +6,8 @@
 #include "detectors/baselines/r_pingmesh_detector.h"
 #include "detectors/localize/fault_search.h"
 #include "detectors/localize/underlay_vote.h"
+#include "detectors/longterm/drift_detector.h"
+#include "detectors/longterm/long_term_z.h"
 #include "detectors/loss/loss_detector.h"
 #include "detectors/shortterm/paper_detector.h"
 #include "detectors/shortterm/robust_z_detector.h"
@@ -39,6 +41,23 @@ class VoteLocalizer final : public Localizer {
  private:
   UnderlayVote vote_{VoteOptions{}};
 };
+
+std::vector<DetectorEntry> long_terms() {
+  return {
+      {.name = "skeletonhunter-z",
+       .make = [](const DetectorSite&) { return std::make_unique<LongTermZ>(LongTermZOptions{}); },
+       .sees_loss = false,
+       .paper = true,
+       .slow = true},
+      {.name = "bonescan-drift",
+       .make =
+           [](const DetectorSite&) { return std::make_unique<DriftDetector>(LevelDriftOptions{}); },
+       .sees_loss = false,
+       .learns_scale = true,
+       .ours = true,
+       .slow = true},
+  };
+}
 
 std::vector<DetectorEntry> baselines() {
   return {
@@ -170,7 +189,7 @@ std::vector<DetectorEntry> losses() {
 const std::vector<DetectorEntry>& detector_registry() {
   static const std::vector<DetectorEntry> kAll = [] {
     std::vector<DetectorEntry> all;
-    for (const auto& part : {latencies(), losses(), baselines()}) {
+    for (const auto& part : {latencies(), losses(), long_terms(), baselines()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
