@@ -37,6 +37,8 @@ enum class EffectKind : std::uint8_t {
   kRulePriority,     ///< rule.priority: a wider rule of software comes before flows' own
   kFlowLimit,        ///< ovs.flow_limit: the working limit is stuck low
   kControlOff,       ///< cc.off: queues of a switch take no part in congestion control
+  kCountersSet,      ///< counters.set: the flow counters of an RNIC jump to a value
+  kFlowEdit,         ///< flow.edit: one entry is not what Open vSwitch believes it is
 };
 
 /// Directions of a cable, seen from its first-named end.
@@ -73,6 +75,11 @@ enum class NeighbourState : std::uint8_t {
   kStale,    ///< resolved to a MAC that is no longer there
 };
 
+enum class EntryEdit : std::uint8_t {
+  kAlter,   ///< drops what OpenFlow forwards
+  kDelete,  ///< is in no table, and Open vSwitch believes that it is
+};
+
 struct EffectSpec {
   EffectKind kind = EffectKind::kLinkLoss;
   ComponentRef on;
@@ -84,12 +91,14 @@ struct EffectSpec {
   Duration down{};     ///< port.flap: time down per cycle
   Duration up{};       ///< port.flap: time up per cycle
   RuleRole rule = RuleRole::kDeliver;
-  std::optional<RnicId> peer;  ///< the remote endpoint of an encap rule, route or neighbour
+  std::optional<RnicId> peer;  ///< the remote endpoint of an encap rule, route, neighbour or flow
   RuleAlteration alteration = RuleAlteration::kLoop;
   NeighbourState neighbour = NeighbourState::kMissing;
   std::uint32_t entries = 1;  ///< eswitch.capacity: what is left
   std::uint32_t flows = 1;    ///< ovs.flow_limit
   std::uint32_t mtu = 1'500;  ///< tunnel.mtu
+  std::uint32_t value = 0;    ///< counters.set
+  EntryEdit edit = EntryEdit::kAlter;
 };
 
 struct FaultSpec {

@@ -161,6 +161,8 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
       break;
     case EffectKind::kOffloadRemove:
     case EffectKind::kCountersFreeze:
+    case EffectKind::kCountersSet:
+    case EffectKind::kFlowEdit:
     case EffectKind::kTunnelMtu:
     case EffectKind::kTunnelChecksum:
     case EffectKind::kSpoofDrop:

@@ -47,6 +47,8 @@ dev_packages=(
   qemu-system-x86 seabios busybox-static cpio gzip kmod xz-utils zstd
   # labs: network namespaces, verbs devices in software, and their faults
   iproute2 ethtool
+  # lab: who is told of incidents
+  prometheus-alertmanager
   # labs: the daemons and tools of Open vSwitch, which the tests start themselves
   openvswitch-switch
 )

@@ -78,6 +78,18 @@ class ReplayTables final : public FlowTableSource {
   Answers& answers_;
 };
 
+class ReplayHosts final : public HostInspector {
+ public:
+  explicit ReplayHosts(Answers& answers) : answers_(answers) {}
+
+  Expected<HostReport> inspect(EndpointId at, Time now) override {
+    return answers_.find<HostReport>(run_log::inquiry_kind::kHost, now, run_log::host_key(at));
+  }
+
+ private:
+  Answers& answers_;
+};
+
 class ReplayMembership final : public Membership {
  public:
   /// Appends to `directory` what is submitted, from `all`.
@@ -207,6 +219,7 @@ class ReplayBackend::Impl {
   ReplayTracer tracer{answers};
   ReplayInspector inspector{answers};
   ReplayTables tables{answers};
+  ReplayHosts hosts{answers};
   std::size_t pairs_named = 0;
 };
 
@@ -235,7 +248,8 @@ Telemetry ReplayBackend::telemetry() {
           impl_->inspector,
           impl_->tables,
           impl_->throughput,
-          impl_->membership};
+          impl_->membership,
+          &impl_->hosts};
 }
 
 void ReplayBackend::use_pair_ids(const PairTable& pairs) {

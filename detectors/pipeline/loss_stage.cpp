@@ -110,7 +110,9 @@ Attribution LossStage::attribute(Time now, const VisitOutcome& visit) {
     }
     if (state_->holds_either_way(incident, visit.pair) || explained_by_gid_change(incident, ends) ||
         (incident.layer == Layer::kUnderlay && state_->crosses_candidate(incident, visit.pair))) {
-      state_->incidents.attribute(index, now, visit.pair);
+      const bool all =
+          visit.lost == visit.probes && visit.probes >= state_->options.loss.consecutive;
+      state_->incidents.attribute(index, now, visit.pair, all ? VisitLoss::kAll : VisitLoss::kSome);
       return Attribution::kIncident;
     }
   }

@@ -1,5 +1,9 @@
 #include "detectors/pipeline/pipeline.h"
 
+#include "detectors/pipeline/drift_stage.h"
+#include "detectors/pipeline/follow_up_stage.h"
+#include "detectors/pipeline/host_check_stage.h"
+#include "detectors/pipeline/incident_desk.h"
 #include "detectors/pipeline/latency_stage.h"
 #include "detectors/pipeline/loss_stage.h"
 #include "detectors/pipeline/pipeline_state.h"
@@ -45,7 +49,11 @@ class Pipeline::Impl {
       : state_(options, telemetry),
         loss_(state_),
         latency_(state_),
+        drift_(state_),
         skeleton_(state_),
+        follow_up_(state_),
+        host_check_(state_),
+        desk_(state_),
         detector_(options.window, options.short_term, options.configuration),
         sliding_(options.shift.evaluation == LatencyEvaluation::kSliding && !state_.paper()),
         shift_(shift_options(options)) {
@@ -69,6 +77,11 @@ class Pipeline::Impl {
   }
 
   void throughput(std::span<const ThroughputSample> samples) { skeleton_.throughput(samples); }
+
+  void plan(Time now, std::vector<ProbeRequest>& requests) {
+    state_.scheduler.plan(now, state_.activation, requests);
+    follow_up_.plan(now, requests);
+  }
 
   void observe(Time now, const ProbeBatch& batch) {
     // Live backends may deliver in the order of arrival; incidents do not depend on it.
@@ -97,13 +110,17 @@ class Pipeline::Impl {
     }
     loss_.run(now);
     latency_.run(now);
+    drift_.run(now);
+    follow_up_.run(now);
+    host_check_.run(now);
     unheard_.clear();
     for (const IncidentIndex index : state_.incidents.open()) {
-      if (unheard(state_.incidents[index])) {
+      if (unheard(state_.incidents[index]) || host_check_.still_found(index)) {
         unheard_.push_back(index);
       }
     }
     state_.incidents.close_silent(now, state_.sweep(), unheard_);
+    desk_.run(now);
     release_ended(now);
     skeleton_.run(now);
     for (const PairRange& pairs : std::exchange(state_.new_pairs, {})) {
@@ -119,6 +136,7 @@ class Pipeline::Impl {
     }
     state_.inspector.refill();
     latency_.run(now);
+    desk_.run(now);
   }
 
   PipelineMemory memory() const {
@@ -133,6 +151,7 @@ class Pipeline::Impl {
                 state_.memory,
                 loss_,
                 latency_,
+                drift_,
                 skeleton_,
                 detector_,
                 shift_,
@@ -164,6 +183,7 @@ class Pipeline::Impl {
   /// Pairs that were never listed before.
   void welcome(PairRange pairs) {
     detector_.resize(state_.scheduler.pairs().size());
+    drift_.resize(state_.scheduler.pairs().size());
     if (sliding_) {
       shift_.resize(state_.scheduler.pairs().size());
     }
@@ -173,6 +193,7 @@ class Pipeline::Impl {
       const Pair& ends = state_.ends(pair);
       const bool same = endpoints[ends.source].tor == endpoints[ends.target].tor;
       detector_.set_class(pair, same ? kSameTor : kCrossTor);
+      drift_.set_class(pair, same ? kSameTor : kCrossTor);
       if (sliding_) {
         shift_.set_class(pair, same ? kSameTor : kCrossTor);
       }
@@ -259,13 +280,16 @@ class Pipeline::Impl {
     }
     for (const EndpointId endpoint : task.endpoints) {
       loss_.release(endpoint);
+      host_check_.release(endpoint);
     }
     task.released = true;
   }
 
   void release(PairRange pairs) {
+    follow_up_.release(pairs);
     loss_.release(pairs);
     latency_.release(pairs);
+    drift_.release(pairs);
     detector_.drop(pairs);
     if (sliding_) {
       shift_.release(pairs);
@@ -286,6 +310,9 @@ class Pipeline::Impl {
   void observe_visit(Time now, const Visit& visit, std::span<const std::uint32_t> rtts) {
     if (!state_.live(visit.pair)) {
       return;  // Its task was released: far too late.
+    }
+    if (follow_up_.observe(visit, rtts)) {
+      return;
     }
     PairMemory& memory = state_.memory[visit.pair];
     memory.source_port = visit.source_port;
@@ -310,6 +337,7 @@ class Pipeline::Impl {
                       visit.start - memory.last_visit > state_.options.window.cold_after;
     memory.last_visit = visit.start;
     stores_[slot(window)].add(visit.pair, cold ? rtts.subspan(1) : rtts);
+    drift_.observe(now, {visit.pair, visit.start, cold, rtts, path});
     if (sliding_) {
       const ObservedVisit observed{visit.pair, visit.start, cold, rtts, path};
       shift_.observe(now, std::span(&observed, 1));
@@ -352,13 +380,18 @@ class Pipeline::Impl {
     }
     state_.updates.windows.push_back(record);
     latency_.window_closed(now, results_);
+    drift_.window_closed(now, record.from, record.to, closed_);
     ++window_;
   }
 
   PipelineState state_;
   LossStage loss_;
   LatencyStage latency_;
+  DriftStage drift_;
   SkeletonStage skeleton_;
+  FollowUpStage follow_up_;
+  HostCheckStage host_check_;
+  IncidentDesk desk_;
   ShortTermDetector detector_;
   bool sliding_;  ///< visits are judged as they complete
   ShiftDetector shift_;
@@ -414,7 +447,7 @@ void Pipeline::throughput(std::span<const ThroughputSample> samples) {
 }
 
 void Pipeline::plan(Time now, std::vector<ProbeRequest>& requests) {
-  impl_->state().scheduler.plan(now, impl_->state().activation, requests);
+  impl_->plan(now, requests);
 }
 
 void Pipeline::observe(Time now, const ProbeBatch& batch) {

@@ -1,12 +1,14 @@
 // Every knob of the production pipeline in one place, with its unit and where its value is from.
 #pragma once
 
+#include "detectors/incident/maintenance_window.h"
 #include "detectors/shortterm/shift_options.h"
 #include "sim/base/units.h"
 #include "skeleton/skeleton_options.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace bonescan {
 
@@ -59,6 +61,17 @@ struct ShortTermOptions {
       1.25;  ///< the window's minimum must exceed the history's median minimum by it
 };
 
+/// Levels that creep away: half hours against a pair's own first day (`paper`: against the last two
+/// hours).
+struct LongTermOptions {
+  Duration period = std::chrono::minutes(30);         ///< @paper
+  Duration reference = std::chrono::hours(24);        ///< a pair's own level is the mean of it
+  Duration least_reference = std::chrono::hours(12);  ///< ... and known from here on
+  double least_factor = 1.05;                         ///< a drift is at least this, or ...
+  double least_shift_us = 1.0;                        ///< ... this
+  double false_alarms_per_day = 0.048;                ///< of 300,000 pairs
+};
+
 struct LossOptions {
   std::size_t consecutive = 4;    ///< lost probes of one pair in a row: unreachable
   double base_loss_ratio = 1e-5;  ///< expected per probe where nothing is wrong
@@ -74,11 +87,30 @@ struct LocalizeOptions {
   Duration max_idle = std::chrono::seconds(10);  ///< of the bridges: other_config:max-idle
 };
 
+/// Probes beside the plan, where an incident leaves something open.
+struct FollowUpOptions {
+  std::size_t probes_per_round = 40;  ///< over all incidents, per visit period; 0: none
+  std::size_t traces_per_round = 16;  ///< paths asked for per visit period
+  std::size_t rounds = 6;             ///< of one incident; then it stays as it is
+  std::uint16_t large_bytes = 1'024;  ///< the other payload, unless the probes' own is as large
+  std::uint8_t other_dscp = 0;        ///< best effort, unless the probes' own is that
+  double decide_nats = 7.0;           ///< evidence before anything is concluded @ours
+};
+
+/// Looks at hosts for what probes cannot see.
+struct HostCheckOptions {
+  std::size_t inspections_per_round = 2;  ///< per visit period, where something is wrong; 0: none
+  std::size_t round_periods = 10;  ///< the slow round asks one endpoint in so many visit periods
+  Duration flat_after = std::chrono::seconds(60);  ///< counters that stand still so long are flat
+};
+
 struct IncidentOptions {
   Duration merge_gap =
       std::chrono::seconds(60);  ///< @paper scoring rule: shorter gaps are one event
   Duration close_after =
       std::chrono::seconds(90);  ///< without a symptom for this long and one sweep
+  /// A closed incident that fails again in the same way so soon is the same; zero: never. @ours
+  Duration reopen_after = std::chrono::minutes(10);
 };
 
 struct PipelineOptions {
@@ -86,11 +118,15 @@ struct PipelineOptions {
   ProbingOptions probing;
   WindowOptions window;
   ShortTermOptions short_term;
+  LongTermOptions long_term;
   ShiftOptions shift;
   LossOptions loss;
   LocalizeOptions localize;
+  FollowUpOptions follow_up;
+  HostCheckOptions host_check;
   SkeletonOptions skeleton;
   IncidentOptions incident;
+  std::vector<MaintenanceWindow> maintenance;  ///< anchored (maintenance.h) before a pipeline runs
   std::uint64_t seed = 1;  ///< source ports and visit order; nothing else is random here
 };
 

@@ -17,6 +17,15 @@ PingLists make_lists(const PipelineOptions& options,
              : same_rail_targets(endpoints, range, options.seed);
 }
 
+/// The published method tells of no incident that opens again.
+IncidentOptions incident_options(const PipelineOptions& options) {
+  IncidentOptions incident = options.incident;
+  if (options.configuration == DetectionConfiguration::kPaper) {
+    incident.reopen_after = Duration::zero();
+  }
+  return incident;
+}
+
 }  // namespace
 
 PipelineState::PipelineState(const PipelineOptions& all_options, const Telemetry& the_telemetry)
@@ -26,7 +35,7 @@ PipelineState::PipelineState(const PipelineOptions& all_options, const Telemetry
       paths(the_telemetry.paths),
       log(all_options.loss.pool_window),
       inspector(all_options.localize, the_telemetry),
-      incidents(all_options.incident) {}
+      incidents(incident_options(all_options)) {}
 
 PairRange PipelineState::submit(EndpointRange range) {
   const EndpointDirectory& endpoints = telemetry.endpoints;

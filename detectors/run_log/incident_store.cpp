@@ -31,7 +31,8 @@ Expected<IncidentStore> IncidentStore::prepare(const Database& database) {
   const std::pair<Statement*, std::string_view> statements[] = {
       {&store.upsert_,
        "INSERT OR REPLACE INTO incident (number, id, opened_ns, closed_ns, last_seen_ns, layer, "
-       "symptom, kind, confidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+       "symptom, kind, confidence, severity, episodes, planned, action) "
+       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&store.delete_candidates_, "DELETE FROM incident_candidate WHERE incident = ?"},
       {&store.insert_candidate_,
        "INSERT INTO incident_candidate (incident, rank, component, score) VALUES (?, ?, ?, ?)"},
@@ -66,7 +67,11 @@ Expected<void> IncidentStore::write() {
                                       to_string(incident.layer),
                                       to_string(incident.symptom),
                                       incident.kind,
-                                      incident.confidence);
+                                      incident.confidence,
+                                      to_string(incident.severity),
+                                      incident.episodes,
+                                      std::uint32_t{incident.planned},
+                                      incident.action);
     const Incident& before = stored_[index];
     done =
         done.and_then([&] { return write_candidates(number, incident); })

@@ -1,5 +1,6 @@
 #include "detectors/run_log/inquiry_codec.h"
 
+#include <bit>
 #include <type_traits>
 #include <utility>
 
@@ -15,6 +16,10 @@ constexpr std::size_t kHopSize = 4 + 1;
 constexpr std::size_t kLeastOverlayHopSize = 4 + 4 + 4;
 constexpr std::size_t kLeastEntrySize = 1 + 4 + 8 + 8;
 constexpr std::size_t kCounterSize = 4 + 8 + 8;
+constexpr std::size_t kLeastGidSize = 4 + 4 + 4;
+constexpr std::size_t kPoolSize = 4 * 8;
+constexpr std::size_t kLeastMemberSize = 4 + 1;
+constexpr std::size_t kRdmaCountSize = 3 * 8;
 constexpr std::size_t kLeastRowSize = 10 + 1 + 4 + 4 + 1 + 3 * kLeastEntrySize + 4;
 
 /// Reads values of which some are ids of a table with `component_count` rows.
@@ -186,6 +191,99 @@ void get(AnswerReader& from, AgentState& state) {
   state = from.enumerator(AgentState::kUnknown);
 }
 
+void put(ByteWriter& to, const HostReport& report) {
+  to.put(report.host.index());
+  to.put(report.rnic.index());
+  put_enumerator(to, report.gids.has_value());
+  to.put(static_cast<std::uint32_t>(report.gids ? report.gids->size() : 0));
+  for (const GidRow& row : report.gids.value_or(std::vector<GidRow>())) {
+    to.put(row.index);
+    to.text(row.gid);
+    to.text(row.type);
+  }
+  to.put(static_cast<std::uint32_t>(report.hugepages.size()));
+  for (const HugepagePool& pool : report.hugepages) {
+    for (const std::uint64_t value : {pool.page_size, pool.pages, pool.free, pool.expected}) {
+      to.put(value);
+    }
+  }
+  to.put(static_cast<std::uint32_t>(report.bond.size()));
+  for (const BondMember& member : report.bond) {
+    to.text(member.name);
+    put_enumerator(to, member.up);
+  }
+  to.put(static_cast<std::uint32_t>(report.counts.size()));
+  for (const RdmaCount& count : report.counts) {
+    to.put(nanoseconds(count.at));
+    to.put(count.sent_bytes);
+    to.put(count.received_bytes);
+  }
+  put_enumerator(to, report.pcie.has_value());
+  const PcieLink pcie = report.pcie.value_or(PcieLink{});
+  to.put(pcie.width);
+  to.put(pcie.width_limit);
+  to.put(std::bit_cast<std::uint64_t>(pcie.speed_gts));
+  to.put(std::bit_cast<std::uint64_t>(pcie.speed_limit_gts));
+  put_enumerator(to, report.port.has_value());
+  const PortLink port = report.port.value_or(PortLink{});
+  to.text(port.state);
+  to.put(port.speed.count());
+  to.put(port.speed_limit.count());
+}
+
+void get_lists(AnswerReader& from, HostReport& report) {
+  const bool has_gids = from.flag();
+  std::vector<GidRow> gids(from.bytes.count(kLeastGidSize));
+  for (GidRow& row : gids) {
+    row.index = from.bytes.get<std::uint32_t>();
+    row.gid = from.bytes.text();
+    row.type = from.bytes.text();
+  }
+  if (has_gids) {
+    report.gids = std::move(gids);
+  }
+  report.hugepages.resize(from.bytes.count(kPoolSize));
+  for (HugepagePool& pool : report.hugepages) {
+    for (std::uint64_t* value : {&pool.page_size, &pool.pages, &pool.free, &pool.expected}) {
+      *value = from.bytes.get<std::uint64_t>();
+    }
+  }
+  report.bond.resize(from.bytes.count(kLeastMemberSize));
+  for (BondMember& member : report.bond) {
+    member.name = from.bytes.text();
+    member.up = from.flag();
+  }
+  report.counts.resize(from.bytes.count(kRdmaCountSize));
+  for (RdmaCount& count : report.counts) {
+    count.at = Time(Duration(from.bytes.get<std::int64_t>()));
+    count.sent_bytes = from.bytes.get<std::uint64_t>();
+    count.received_bytes = from.bytes.get<std::uint64_t>();
+  }
+}
+
+void get(AnswerReader& from, HostReport& report) {
+  report.host = from.component();
+  report.rnic = from.component();
+  get_lists(from, report);
+  const bool has_pcie = from.flag();
+  PcieLink pcie;
+  pcie.width = from.bytes.get<std::uint32_t>();
+  pcie.width_limit = from.bytes.get<std::uint32_t>();
+  pcie.speed_gts = std::bit_cast<double>(from.bytes.get<std::uint64_t>());
+  pcie.speed_limit_gts = std::bit_cast<double>(from.bytes.get<std::uint64_t>());
+  const bool has_port = from.flag();
+  PortLink port;
+  port.state = from.bytes.text();
+  port.speed = BitsPerSecond(from.bytes.get<std::int64_t>());
+  port.speed_limit = BitsPerSecond(from.bytes.get<std::int64_t>());
+  if (has_pcie) {
+    report.pcie = pcie;
+  }
+  if (has_port) {
+    report.port = std::move(port);
+  }
+}
+
 template <class T>
 void encode(const Expected<T>& answer, ByteWriter& to) {
   to.begin_blob(BlobKind::kAnswer);
@@ -263,6 +361,14 @@ std::string alive_key(EndpointId endpoint) {
   return counters_key(endpoint);
 }
 
+std::string host_key(EndpointId at) {
+  return counters_key(at);
+}
+
+void encode_answer(const Expected<HostReport>& answer, ByteWriter& to) {
+  encode(answer, to);
+}
+
 void encode_answer(const Expected<TracedPath>& answer, ByteWriter& to) {
   encode(answer, to);
 }
@@ -310,6 +416,12 @@ Expected<void> decode_answer(std::span<const std::byte> blob,
 Expected<void> decode_answer(std::span<const std::byte> blob,
                              std::size_t component_count,
                              Expected<AgentState>& answer) {
+  return decode(blob, component_count, answer);
+}
+
+Expected<void> decode_answer(std::span<const std::byte> blob,
+                             std::size_t component_count,
+                             Expected<HostReport>& answer) {
   return decode(blob, component_count, answer);
 }
 

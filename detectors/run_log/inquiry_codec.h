@@ -27,6 +27,7 @@ constexpr std::string_view kWalk = "walk";
 constexpr std::string_view kDump = "dump";
 constexpr std::string_view kCounters = "counters";
 constexpr std::string_view kAlive = "alive";
+constexpr std::string_view kHost = "host";
 }  // namespace inquiry_kind
 
 std::string trace_key(const FlowKey& flow);
@@ -34,6 +35,7 @@ std::string walk_key(const FlowKey& flow);
 std::string dump_key(EndpointId at, std::span<const FlowKey> flows);
 std::string counters_key(EndpointId at);
 std::string alive_key(EndpointId endpoint);
+std::string host_key(EndpointId at);
 
 /// Appends a sealed blob.  REQUIRES: `to` is empty.
 void encode_answer(const Expected<TracedPath>& answer, ByteWriter& to);
@@ -41,6 +43,7 @@ void encode_answer(const Expected<OverlayWalk>& answer, ByteWriter& to);
 void encode_answer(const Expected<FlowTableDump>& answer, ByteWriter& to);
 void encode_answer(const Expected<FlowCounterDump>& answer, ByteWriter& to);
 void encode_answer(const Expected<AgentState>& answer, ByteWriter& to);
+void encode_answer(const Expected<HostReport>& answer, ByteWriter& to);
 
 /// Component ids must be invalid or below `component_count`.
 /// @errors kInvalid: the blob; the recorded error, if the source gave one, is in `answer`
@@ -59,6 +62,9 @@ Expected<void> decode_answer(std::span<const std::byte> blob,
 Expected<void> decode_answer(std::span<const std::byte> blob,
                              std::size_t component_count,
                              Expected<AgentState>& answer);
+Expected<void> decode_answer(std::span<const std::byte> blob,
+                             std::size_t component_count,
+                             Expected<HostReport>& answer);
 
 /// One row of the table.
 struct InquiryRow {

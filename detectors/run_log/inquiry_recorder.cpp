@@ -23,6 +23,7 @@ InquiryRecorder::InquiryRecorder(const Telemetry& inner, std::vector<InquiryRow>
       paths_(inner.paths, rows),
       overlay_(inner.overlay, rows),
       tables_(inner.tables, rows),
+      hosts_(inner.hosts, rows),
       members_(inner.membership, rows) {}
 
 Telemetry InquiryRecorder::telemetry() {
@@ -33,7 +34,8 @@ Telemetry InquiryRecorder::telemetry() {
           overlay_,
           tables_,
           inner_.throughput,
-          members_};
+          members_,
+          inner_.hosts == nullptr ? nullptr : &hosts_};
 }
 
 Expected<TracedPath> InquiryRecorder::Paths::trace(const FlowKey& flow, Time now) {
@@ -59,6 +61,12 @@ Expected<FlowTableDump> InquiryRecorder::Tables::dump(EndpointId at,
 Expected<FlowCounterDump> InquiryRecorder::Tables::flow_counters(EndpointId at, Time now) {
   Expected<FlowCounterDump> answer = inner_.flow_counters(at, now);
   note(rows_, inquiry_kind::kCounters, now, counters_key(at), answer);
+  return answer;
+}
+
+Expected<HostReport> InquiryRecorder::Hosts::inspect(EndpointId at, Time now) {
+  Expected<HostReport> answer = inner_->inspect(at, now);
+  note(rows_, inquiry_kind::kHost, now, host_key(at), answer);
   return answer;
 }
 

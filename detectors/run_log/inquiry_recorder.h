@@ -54,6 +54,18 @@ class InquiryRecorder final {
     std::vector<InquiryRow>& rows_;
   };
 
+  class Hosts final : public HostInspector {
+   public:
+    /// `inner` may be null: then nobody asks.
+    Hosts(HostInspector* inner, std::vector<InquiryRow>& rows) : inner_(inner), rows_(rows) {}
+
+    Expected<HostReport> inspect(EndpointId at, Time now) override;
+
+   private:
+    HostInspector* inner_;
+    std::vector<InquiryRow>& rows_;
+  };
+
   class Members final : public Membership {
    public:
     Members(Membership& inner, std::vector<InquiryRow>& rows) : inner_(inner), rows_(rows) {}
@@ -73,6 +85,7 @@ class InquiryRecorder final {
   Paths paths_;
   Overlay overlay_;
   Tables tables_;
+  Hosts hosts_;
   Members members_;
 };
 

@@ -118,14 +118,15 @@ Expected<void> read_incident_rows(const Database& database,
                                   std::map<std::int64_t, Incident>& incidents) {
   TableCheck check(database, "incident");
   return check.after(database.for_each(
-      "SELECT number, id, opened_ns, closed_ns, last_seen_ns, layer, symptom, kind, confidence "
-      "FROM incident ORDER BY number",
+      "SELECT number, id, opened_ns, closed_ns, last_seen_ns, layer, symptom, kind, confidence, "
+      "severity, episodes, planned, action FROM incident ORDER BY number",
       [&](const Statement& row) {
         const std::optional<Layer> layer = layer_from_string(row.text(5));
         const std::optional<Symptom> symptom = symptom_from_string(row.text(6));
+        const std::optional<Severity> severity = severity_from_string(row.text(9));
         Incident incident;
         incident.id = std::strtoull(row.text(1).c_str(), nullptr, 16);
-        if (!layer || !symptom || incident_id_text(incident.id) != row.text(1)) {
+        if (!layer || !symptom || !severity || incident_id_text(incident.id) != row.text(1)) {
           return check.refuse(row);
         }
         incident.opened = row.time(2);
@@ -135,6 +136,10 @@ Expected<void> read_incident_rows(const Database& database,
         incident.symptom = *symptom;
         incident.kind = row.text(7);
         incident.confidence = row.real(8);
+        incident.severity = *severity;
+        incident.episodes = row.index(10);
+        incident.planned = row.integer(11) != 0;
+        incident.action = row.text(12);
         incidents.emplace(row.integer(0), std::move(incident));
       }));
 }
@@ -241,7 +246,8 @@ Expected<void> read_verdicts(const Database& database,
                              std::vector<Verdict>& rows) {
   TableCheck check(database, "verdict");
   return check.after(database.for_each(
-      "SELECT sequence, at_ns, pair, kind, rule, score, factor FROM verdict ORDER BY sequence",
+      "SELECT sequence, at_ns, pair, kind, rule, score, factor, log_p FROM verdict "
+      "ORDER BY sequence",
       [&](const Statement& row) {
         const std::optional<VerdictKind> kind = verdict_kind_from(row.text(3));
         const std::optional<VerdictRule> rule = verdict_rule_from(row.text(4));
@@ -253,7 +259,8 @@ Expected<void> read_verdicts(const Database& database,
                         *kind,
                         *rule,
                         static_cast<float>(row.real(5)),
-                        static_cast<float>(row.real(6))});
+                        static_cast<float>(row.real(6)),
+                        static_cast<float>(row.real(7))});
       }));
 }
 
@@ -433,7 +440,8 @@ Expected<void> verify_inquiries(const Database& database, std::size_t component_
                           (kind == inquiry_kind::kWalk && decodes(blob, OverlayWalk{})) ||
                           (kind == inquiry_kind::kDump && decodes(blob, FlowTableDump{})) ||
                           (kind == inquiry_kind::kCounters && decodes(blob, FlowCounterDump{})) ||
-                          (kind == inquiry_kind::kAlive && decodes(blob, AgentState{}));
+                          (kind == inquiry_kind::kAlive && decodes(blob, AgentState{})) ||
+                          (kind == inquiry_kind::kHost && decodes(blob, HostReport{}));
         if (!good) {
           check.refuse(row);
         }

@@ -54,7 +54,7 @@ Expected<void> prepare_all(const Database& database, InsertStatements& insert) {
       {&insert.membership, "INSERT INTO membership VALUES (NULL, ?, ?, ?, ?, ?)"},
       {&insert.window, "INSERT INTO window VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&insert.skeleton, "INSERT INTO skeleton VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-      {&insert.verdict, "INSERT INTO verdict VALUES (NULL, ?, ?, ?, ?, ?, ?)"},
+      {&insert.verdict, "INSERT INTO verdict VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"},
       {&insert.truth,
        "INSERT OR REPLACE INTO truth VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&insert.delete_equivalents, "DELETE FROM truth_equivalent WHERE truth = ?"},
@@ -259,7 +259,8 @@ Expected<void> RunLogWriter::Impl::write_records() {
                                to_string(verdict.kind),
                                to_string(verdict.rule),
                                static_cast<double>(verdict.score),
-                               static_cast<double>(verdict.factor));
+                               static_cast<double>(verdict.factor),
+                               static_cast<double>(verdict.log_p));
   }
   if (done) {
     done = write_skeletons();

@@ -91,7 +91,8 @@ CREATE TABLE verdict (
   kind TEXT NOT NULL,
   rule TEXT NOT NULL,
   score REAL,
-  factor REAL
+  factor REAL,
+  log_p REAL
 );
 CREATE TABLE incident (
   number INTEGER PRIMARY KEY,
@@ -102,7 +103,11 @@ CREATE TABLE incident (
   layer TEXT NOT NULL,
   symptom TEXT NOT NULL,
   kind TEXT NOT NULL,
-  confidence REAL
+  confidence REAL,
+  severity TEXT NOT NULL,
+  episodes INTEGER NOT NULL,
+  planned INTEGER NOT NULL,
+  action TEXT NOT NULL
 );
 CREATE TABLE incident_candidate (
   incident INTEGER NOT NULL,

@@ -1,5 +1,6 @@
-// Answers of the three sources that are asked only when something looks wrong: the path tracer, the
-// overlay inspector and the flow-table source.  Plain data, in the words of the tools they wrap.
+// Answers of the sources that are asked only when something looks wrong: the path tracer, the
+// overlay inspector, the flow-table source and the host inspector.  Plain data, in the words of the
+// tools they wrap.
 #pragma once
 
 #include "detectors/telemetry/component.h"
@@ -7,6 +8,7 @@
 #include "sim/base/units.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -109,6 +111,72 @@ struct FlowCounter {
 struct FlowCounterDump {
   ComponentId rnic;
   std::vector<FlowCounter> flows;
+};
+
+/// A used row of an RNIC's GID table.
+struct GidRow {
+  std::uint32_t index = 0;
+  std::string gid;   ///< in full: eight groups of four hexadecimal digits
+  std::string type;  ///< "RoCE v1", "RoCE v2"; empty if not printed
+
+  auto operator<=>(const GidRow&) const = default;
+};
+
+/// The huge pages of one size on a host.
+struct HugepagePool {
+  std::uint64_t page_size = 0;  ///< bytes
+  std::uint64_t pages = 0;
+  std::uint64_t free = 0;
+  std::uint64_t expected = 0;  ///< what the host's configuration asks for; 0: it does not say
+
+  auto operator<=>(const HugepagePool&) const = default;
+};
+
+/// A port below a bond.
+struct BondMember {
+  std::string name;
+  bool up = false;
+
+  auto operator<=>(const BondMember&) const = default;
+};
+
+/// What an RNIC's RDMA counters had counted at a moment, all virtual functions together.
+struct RdmaCount {
+  Time at;
+  std::uint64_t sent_bytes = 0;
+  std::uint64_t received_bytes = 0;
+
+  auto operator<=>(const RdmaCount&) const = default;
+};
+
+struct PcieLink {
+  std::uint32_t width = 0;        ///< lanes now
+  std::uint32_t width_limit = 0;  ///< lanes that the device is capable of
+  double speed_gts = 0.0;         ///< GT/s now
+  double speed_limit_gts = 0.0;
+
+  auto operator<=>(const PcieLink&) const = default;
+};
+
+struct PortLink {
+  std::string state;            ///< "ACTIVE", as the tools print it
+  BitsPerSecond speed{};        ///< now
+  BitsPerSecond speed_limit{};  ///< what its bond or its lanes are capable of; 0: not printed
+
+  auto operator<=>(const PortLink&) const = default;
+};
+
+/// What one host tells about itself and about the RNIC of one endpoint.  What could not be read is
+/// absent, which is not the same as well.
+struct HostReport {
+  ComponentId host;
+  ComponentId rnic;
+  std::optional<std::vector<GidRow>> gids;  ///< ascending by index
+  std::vector<HugepagePool> hugepages;      ///< ascending by size; empty: not read, or none
+  std::vector<BondMember> bond;             ///< empty: no bond, or not read
+  std::vector<RdmaCount> counts;            ///< at two moments, ascending; fewer: not read
+  std::optional<PcieLink> pcie;
+  std::optional<PortLink> port;
 };
 
 /// What the rendezvous connection says about the process at the far end.

@@ -1,4 +1,4 @@
-// THE SEAM: six small interfaces through which the production library sees a network.
+// THE SEAM: seven small interfaces through which the production library sees a network.
 //
 // Three implementations exist side by side: the simulator (model/backend_sim), a recorded run
 // (detectors/backend_replay) and real devices.  One conformance battery judges all of them
@@ -86,6 +86,15 @@ class FlowTableSource {
   virtual Expected<FlowCounterDump> flow_counters(EndpointId at, Time now) = 0;
 };
 
+class HostInspector {
+ public:
+  virtual ~HostInspector() = default;
+
+  /// What the endpoint's host tells about itself and the endpoint's RNIC: what probes cannot see.
+  /// @errors kPending, kUnavailable
+  virtual Expected<HostReport> inspect(EndpointId at, Time now) = 0;
+};
+
 class Throughput {
  public:
   virtual ~Throughput() = default;
@@ -107,7 +116,7 @@ class Membership {
   virtual AgentState alive(EndpointId endpoint, Time now) = 0;
 };
 
-/// The six, and the two name tables that give their ids a meaning.
+/// The seven, and the two name tables that give their ids a meaning.
 struct Telemetry {
   const EndpointDirectory& endpoints;  ///< may grow
   ComponentTable& components;
@@ -117,6 +126,7 @@ struct Telemetry {
   FlowTableSource& tables;
   Throughput& throughput;
   Membership& membership;
+  HostInspector* hosts = nullptr;  ///< null: no host can be asked
 };
 
 }  // namespace bonescan

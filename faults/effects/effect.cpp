@@ -19,6 +19,8 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
       return make_rule_effect(spec);
     case EffectKind::kOffloadRemove:
     case EffectKind::kCountersFreeze:
+    case EffectKind::kCountersSet:
+    case EffectKind::kFlowEdit:
       return make_offload_effect(spec);
     case EffectKind::kProcessStop:
       return make_process_effect(spec);
@@ -83,6 +85,10 @@ std::string_view effect_name(EffectKind kind) {
       return "ovs.flow_limit";
     case EffectKind::kControlOff:
       return "cc.off";
+    case EffectKind::kCountersSet:
+      return "counters.set";
+    case EffectKind::kFlowEdit:
+      return "flow.edit";
   }
   return "unknown";
 }

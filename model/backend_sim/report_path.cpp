@@ -33,7 +33,8 @@ Telemetry ReportPath::telemetry() const {
           .overlay = sources_.overlay,
           .tables = sources_.tables,
           .throughput = *throughput_,
-          .membership = *membership_};
+          .membership = *membership_,
+          .hosts = sources_.hosts};
 }
 
 }  // namespace bonescan

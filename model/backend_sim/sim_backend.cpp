@@ -117,6 +117,7 @@ SimBackend::SimBackend(World& world, const SimBackendOptions& options)
       tables_(world, endpoints_, clock(), components_, options.flow_counting),
       throughput_(world, endpoints_, clock(), options.channel),
       membership_(world, endpoints_, clock()),
+      hosts_(world, endpoints_, clock(), components_),
       reports_(world, endpoints_, options.channel, sources()) {}
 
 Probes& SimBackend::probes() {
@@ -139,7 +140,8 @@ Telemetry SimBackend::sources() {
           .overlay = overlay_,
           .tables = tables_,
           .throughput = throughput_,
-          .membership = membership_};
+          .membership = membership_,
+          .hosts = &hosts_};
 }
 
 }  // namespace bonescan

@@ -1,4 +1,4 @@
-// The simulated seam: the six telemetry interfaces on a World.
+// The simulated seam: the seven telemetry interfaces on a World.
 //
 // Asking anything with a later time brings the world there first.  Nothing here reads the truth
 // about faults; everything is derived from the world's state.
@@ -8,6 +8,7 @@
 #include "model/backend_sim/endpoint_map.h"
 #include "model/backend_sim/packet_probes.h"
 #include "model/backend_sim/report_path.h"
+#include "model/backend_sim/sim_host_inspector.h"
 #include "model/backend_sim/sim_inspectors.h"
 #include "model/backend_sim/sim_probes.h"
 #include "model/backend_sim/sim_throughput.h"
@@ -75,6 +76,7 @@ class SimBackend final {
   SimFlowTables tables_;
   SimThroughput throughput_;
   SimMembership membership_;
+  SimHostInspector hosts_;
   ReportPath reports_;  ///< last: it refers to all of them
 };
 

@@ -1,6 +1,7 @@
 #include "scenarios/schema/detection_keys.h"
 
 #include "detectors/shortterm/lof.h"
+#include "scenarios/schema/maintenance_keys.h"
 #include "scenarios/schema/quantity.h"
 #include "scenarios/schema/skeleton_keys.h"
 #include "scenarios/schema/yaml_edit.h"
@@ -171,6 +172,55 @@ void add_judgement(DetectionTable& table) {
                  {milliseconds(1), hours(24)},
                  incident(&IncidentOptions::close_after),
                  "An incident without a symptom for this long, and for one sweep, is closed.");
+  table.duration("detection.incident.reopen_after",
+                 {nanoseconds(0), hours(24)},
+                 incident(&IncidentOptions::reopen_after),
+                 "What fails again in the same way so soon after its last symptom is the old "
+                 "incident, which opens again; 0s: never. With `detection.configuration: paper` "
+                 "always never.");
+}
+
+void add_follow_ups(DetectionTable& table) {
+  const auto follow_up = [](auto member) { return field(&PipelineOptions::follow_up, member); };
+  const auto host_check = [](auto member) { return field(&PipelineOptions::host_check, member); };
+  table.count("detection.follow_up.probes_per_round",
+              {0, 1'000'000},
+              follow_up(&FollowUpOptions::probes_per_round),
+              "Extra probes per visit period, over all incidents, that tell suspects apart and say "
+              "which packets fail; 0 sends none. The paper's configuration never sends any.");
+  table.count("detection.follow_up.traces_per_round",
+              {0, 10'000},
+              follow_up(&FollowUpOptions::traces_per_round),
+              "Paths of other source ports that are traced per visit period.");
+  table.count("detection.follow_up.rounds",
+              {1, 1000},
+              follow_up(&FollowUpOptions::rounds),
+              "Rounds of follow-up probes for one incident.");
+  table.size("detection.follow_up.large_payload",
+             {Bytes(64), Bytes(9000)},
+             follow_up(&FollowUpOptions::large_bytes),
+             "The other payload that is tried, unless the probes' own is about as large.");
+  table.count("detection.follow_up.other_dscp",
+              {0, 63},
+              follow_up(&FollowUpOptions::other_dscp),
+              "The other DSCP that is tried, unless it is the probes' own.");
+  table.number("detection.follow_up.decide_nats",
+               {1.0, 1000.0},
+               follow_up(&FollowUpOptions::decide_nats),
+               "Evidence (nats) before follow-ups clear a suspect or call a fault partial.");
+  table.count("detection.host_check.inspections_per_round",
+              {0, 10'000},
+              host_check(&HostCheckOptions::inspections_per_round),
+              "Hosts asked per visit period about incidents that no stage could place; 0 asks no "
+              "host at all.");
+  table.count("detection.host_check.round_periods",
+              {1, 1'000'000},
+              host_check(&HostCheckOptions::round_periods),
+              "One endpoint's host is asked in turn every so many visit periods.");
+  table.duration("detection.host_check.flat_after",
+                 {seconds(1), hours(24)},
+                 host_check(&HostCheckOptions::flat_after),
+                 "RDMA counters that stand still so long are flat.");
 }
 
 /// Of two keys that must fit, the one that is in the file; the other is a default.
@@ -187,6 +237,8 @@ const DetectionTable& detection_table() {
     add_skeleton_keys(table);
     add_windows(table);
     add_judgement(table);
+    add_follow_ups(table);
+    add_maintenance_keys(table);
     return table;
   }();
   return kTable;
@@ -201,6 +253,7 @@ void apply_configuration(PipelineOptions& pipeline, const YamlNode& root) {
 
 void check_detection(const PipelineOptions& pipeline, const YamlNode& root) {
   check_skeleton(pipeline, root);
+  check_maintenance(pipeline, root);
   if (pipeline.short_term.neighbours >= pipeline.window.history) {
     const std::string neighbours = "detection.short_term.neighbours";
     const std::string path = given_or(root, neighbours, "detection.window.history");

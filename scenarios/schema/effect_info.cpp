@@ -145,6 +145,18 @@ std::vector<EffectInfo> tunnel_effects() {
        "",
        "The queues of a switch take no part in congestion control; seen with `load.model: links` "
        "where they are offered more than they carry."},
+      {"counters.set",
+       EffectKind::kCountersSet,
+       {RefKind::kRnic},
+       "value",
+       "",
+       "The packet counters of the RNIC's flows jump to `value` and count on from there."},
+      {"flow.edit",
+       EffectKind::kFlowEdit,
+       {RefKind::kRnic},
+       "to",
+       "edit",
+       "The entry of what the RNIC sends to `to` is not what Open vSwitch believes it is."},
   };
 }
 

@@ -81,8 +81,9 @@ void add_where(KeyTable<EffectDraft>& table) {
   table
       .component("to",
                  field(&EffectDraft::to),
-                 "rule.*: the remote RNIC of an encap rule. tunnel.*: the RNIC at the other end.")
-      .otherwise("required for encap, tunnel.neighbour and tunnel.route");
+                 "rule.*: the remote RNIC of an encap rule. tunnel.*, flow.edit: the RNIC at the "
+                 "other end.")
+      .otherwise("required for encap, tunnel.neighbour, tunnel.route and flow.edit");
   table.choice<NeighbourState>(
       "neighbour",
       {{"missing", NeighbourState::kMissing}, {"stale", NeighbourState::kStale}},
@@ -107,6 +108,17 @@ void add_where(KeyTable<EffectDraft>& table) {
             spec(&EffectSpec::mtu),
             "tunnel.mtu: the largest outer IP packet. A UDP probe needs its payload and 102 bytes.")
       .otherwise("required for tunnel.mtu");
+  table
+      .count("value",
+             {0, 4'294'967'295},
+             spec(&EffectSpec::value),
+             "counters.set: packets. Counters have 32 bits.")
+      .otherwise("required for counters.set");
+  table.choice<EntryEdit>("edit",
+                          {{"alter", EntryEdit::kAlter}, {"delete", EntryEdit::kDelete}},
+                          spec(&EffectSpec::edit),
+                          "flow.edit: the entry drops, or it is in no table and each packet is an "
+                          "upcall.");
   table.choice<RuleAlteration>("alteration",
                                {{"loop", RuleAlteration::kLoop}, {"drop", RuleAlteration::kDrop}},
                                spec(&EffectSpec::alteration),

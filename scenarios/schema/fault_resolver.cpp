@@ -198,7 +198,8 @@ class FaultResolver final {
     if (effect.kind == EffectKind::kRuleRemove || effect.kind == EffectKind::kRuleAlter) {
       effect.peer = peer(effect.rule, effect.on.rnic(), draft.to, path + ".to");
     }
-    if (effect.kind == EffectKind::kTunnelNeighbour || effect.kind == EffectKind::kTunnelRoute) {
+    if (effect.kind == EffectKind::kTunnelNeighbour || effect.kind == EffectKind::kTunnelRoute ||
+        effect.kind == EffectKind::kFlowEdit) {
       effect.peer = peer(RuleRole::kEncap, effect.on.rnic(), draft.to, path + ".to");
     }
     if (effect.packets.min_bytes > effect.packets.max_bytes) {

@@ -1,5 +1,6 @@
 #include "scenarios/schema/load_scenario.h"
 
+#include "detectors/incident/maintenance.h"
 #include "model/fabric/fabric_graph.h"
 #include "model/fabric/wiring_fit.h"
 #include "scenarios/schema/cloud_keys.h"
@@ -165,6 +166,7 @@ Scenario parse_scenario(std::string_view text,
   draft.pipeline.localize.max_idle = draft.overlay.max_idle;
   draft.pipeline.seed = draft.seed;
   check_scenario(draft, root);
+  draft.pipeline.maintenance = anchored(std::move(draft.pipeline.maintenance), 0);
   const Fabric fabric(draft.fabric);
   draft.fabric.hash_overrides = resolve_hashes(draft.hash_drafts, fabric, root);
   resolve_load(draft, fabric, root);

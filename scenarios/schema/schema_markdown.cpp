@@ -53,6 +53,10 @@ constexpr std::array kSections = {
         "the packet\nmode by default; no source gives those of a real network."},
     Section{"probing", "probing", "Who is probed, how often, and with what."},
     Section{"detection", "detection", "How probes become verdicts, and verdicts incidents."},
+    Section{"maintenance",
+            "maintenance",
+            "When who works on what, so that planned work is not taken for a failure; "
+            "`detectors/incident/METHODS.md` has the rules."},
     Section{"confounders",
             "confounders",
             "Things that look like failures and are not. All are off unless asked for."},

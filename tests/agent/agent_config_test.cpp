@@ -82,6 +82,9 @@ detection:
   loss: {consecutive: 4, base_loss_ratio: 1e-5, pool_window: 60s, open_llr: 14}
   localize: {walks_per_round: 16, dumps_per_round: 4, latency_hit_ratio: 60%, tie_nats: 1}
   incident: {merge_gap: 60s, close_after: 90s}
+  follow_up: {probes_per_round: 40, traces_per_round: 16, rounds: 6, large_payload: 1KiB,
+              other_dscp: 0, decide_nats: 7}
+  host_check: {inspections_per_round: 2, round_periods: 10, flat_after: 60s}
 )yaml";
 
 AgentConfig parsed(const std::string& text) {
@@ -203,6 +206,9 @@ TEST(AgentConfig, SaysWhereAndWhatIsWrong) {
       {"port out of range",
        "agent: {host: h, metrics: '127.0.0.1:70000'}\n" + one,
        "agent.metrics: expected an IP address and a port"},
+      {"alerts over https",
+       "agent: {host: h, alertmanager: 'https://127.0.0.1:9093'}\n" + one,
+       "agent.alertmanager: expected a URL with an IP address and a port"},
       {"endpoint twice",
        "agent: {host: h}\ninventory:\n  - {name: a, host: h, device: d}\n  - {name: a, host: h, "
        "device: e}\n",

@@ -162,6 +162,17 @@ TEST_F(Lines, FollowAnIncident) {
   EXPECT_EQ(json["closed_at"], "1970-01-01T00:01:40.000000000Z");
 }
 
+TEST_F(Lines, SayThatAnIncidentOpensAgain) {
+  incident_.closed = at_s(100);
+  EXPECT_EQ(line()["state"], "closed");
+  incident_.closed.reset();
+  incident_.episodes = 2;
+  const nlohmann::json json = line();
+  EXPECT_EQ(json["state"], "reopened");
+  EXPECT_EQ(json["episodes"], 2);
+  EXPECT_EQ(line()["state"], "updated");
+}
+
 TEST_F(Lines, NameNoComponentIfThereIsNone) {
   incident_.candidates.clear();
   EXPECT_TRUE(line()["component"].is_null());

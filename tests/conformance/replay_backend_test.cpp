@@ -133,6 +133,17 @@ void expect_equal(const FlowCounterDump& a, const FlowCounterDump& b) {
   EXPECT_EQ(a.flows, b.flows);
 }
 
+void expect_equal(const HostReport& a, const HostReport& b) {
+  EXPECT_EQ(a.host, b.host);
+  EXPECT_EQ(a.rnic, b.rnic);
+  EXPECT_EQ(a.gids, b.gids);
+  EXPECT_EQ(a.hugepages, b.hugepages);
+  EXPECT_EQ(a.bond, b.bond);
+  EXPECT_EQ(a.counts, b.counts);
+  EXPECT_EQ(a.pcie, b.pcie);
+  EXPECT_EQ(a.port, b.port);
+}
+
 template <class Answer>
 void expect_equal(const std::vector<Asked<Answer>>& a, const std::vector<Asked<Answer>>& b) {
   ASSERT_EQ(a.size(), b.size());
@@ -180,6 +191,8 @@ TEST(Replay, GivesBackEverythingThatWasRecorded) {
     expect_equal(recorded.walks, replayed.walks);
     expect_equal(recorded.dumps, replayed.dumps);
     expect_equal(recorded.counters, replayed.counters);
+    EXPECT_FALSE(recorded.hosts.empty());
+    expect_equal(recorded.hosts, replayed.hosts);
     EXPECT_EQ(recorded.alive, replayed.alive);
   }
 }

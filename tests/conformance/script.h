@@ -45,7 +45,7 @@ struct Asked {
   Asked(const FlowKey& about, EndpointId endpoint) : flow(about), at(endpoint) {}
 
   FlowKey flow;
-  EndpointId at;  ///< of a dump or of counters
+  EndpointId at;  ///< of a dump, of counters or of a report
   int pending = 0;
   Expected<Answer> answer = Answer{};
   bool open = true;
@@ -76,6 +76,7 @@ struct Transcript {
   std::vector<Asked<OverlayWalk>> walks;
   std::vector<Asked<FlowTableDump>> dumps;
   std::vector<Asked<FlowCounterDump>> counters;
+  std::vector<Asked<HostReport>> hosts;
   std::vector<std::tuple<Time, EndpointId, AgentState>> alive;
   Time end;
 };
@@ -192,6 +193,9 @@ class ScriptPlayer {
     transcript_.dumps.emplace_back(flow, flow.source);
     transcript_.dumps.emplace_back(flow, flow.target);
     transcript_.counters.emplace_back(flow, flow.source);
+    if (telemetry_.hosts != nullptr) {
+      transcript_.hosts.emplace_back(flow, flow.source);
+    }
     transcript_.alive.emplace_back(now, flow.target, telemetry_.membership.alive(flow.target, now));
   }
 
@@ -207,6 +211,8 @@ class ScriptPlayer {
     ask_open(transcript_.counters, [&](const auto& question) {
       return telemetry_.tables.flow_counters(question.at, now);
     });
+    ask_open(transcript_.hosts,
+             [&](const auto& question) { return telemetry_.hosts->inspect(question.at, now); });
   }
 
   BackendOnBench& backend_;

@@ -351,6 +351,31 @@ TEST_P(TelemetryBattery, CountersNameOtherEndpointsOnceAndInOrder) {
   }
 }
 
+TEST_P(TelemetryBattery, HostsNameThemselvesAndListInOrder) {
+  const Transcript transcript = play_script();
+  const Telemetry telemetry = backend().telemetry();
+  for (const Asked<HostReport>& question : transcript.hosts) {
+    if (!question.answer) {
+      continue;
+    }
+    const HostReport& report = *question.answer;
+    ASSERT_LT(report.host.index(), telemetry.components.size());
+    ASSERT_LT(report.rnic.index(), telemetry.components.size());
+    EXPECT_EQ(telemetry.components[report.host].type, ComponentType::kHost);
+    EXPECT_EQ(telemetry.components[report.host].name, telemetry.endpoints[question.at].host);
+    EXPECT_EQ(telemetry.components[report.rnic].type, ComponentType::kRnic);
+    if (report.gids) {
+      EXPECT_FALSE(report.gids->empty()) << "absent is not empty";
+      EXPECT_TRUE(std::is_sorted(report.gids->begin(), report.gids->end()));
+    }
+    EXPECT_TRUE(std::is_sorted(report.hugepages.begin(), report.hugepages.end()));
+    EXPECT_TRUE(std::is_sorted(report.counts.begin(), report.counts.end()));
+    for (const RdmaCount& count : report.counts) {
+      EXPECT_LE(count.at, transcript.end);
+    }
+  }
+}
+
 TEST_P(TelemetryBattery, UnknownFlowsGiveAnErrorNotACrash) {
   const Transcript transcript = play_script();
   Telemetry telemetry = backend().telemetry();
@@ -365,6 +390,7 @@ TEST_P(TelemetryBattery, UnknownFlowsGiveAnErrorNotACrash) {
       EXPECT_FALSE(telemetry.tables.dump(EndpointId(0), std::span(&flow, 1), transcript.end));
     }
     EXPECT_FALSE(telemetry.tables.flow_counters(unknown, transcript.end));
+    EXPECT_TRUE(telemetry.hosts == nullptr || !telemetry.hosts->inspect(unknown, transcript.end));
     EXPECT_EQ(telemetry.membership.alive(unknown, transcript.end), AgentState::kUnknown);
   }
 }

@@ -30,18 +30,18 @@ TEST(PipelineLifeCycle, MergesAFlapAndClosesAfterSilence) {
             bench.options.incident.close_after + bench.options.probing.visit);
 }
 
-TEST(PipelineLifeCycle, OpensANewIncidentAfterTheOldOneIsClosed) {
+TEST(PipelineLifeCycle, OpensANewIncidentLongAfterTheOldOneIsClosed) {
   PipelineBench bench(4);
   bench.world.effects.push_back(dead(to_endpoint(EndpointId(2)), 20, 25));
-  bench.world.effects.push_back(dead(to_endpoint(EndpointId(2)), 150, 155));
-  bench.run(200);
+  bench.world.effects.push_back(dead(to_endpoint(EndpointId(2)), 650, 655));
+  bench.run(700);
   SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
   ASSERT_THAT(bench.incidents(), SizeIs(2));
   const Incident& first = bench.incidents()[0];
   const Incident& second = bench.incidents()[1];
   EXPECT_NE(first.id, second.id);
   ASSERT_TRUE(first.closed.has_value());
-  EXPECT_LT(*first.closed, at_s(150));
+  EXPECT_LT(*first.closed, at_s(650));
   EXPECT_LT(first.last_seen, at_s(27));
   EXPECT_FALSE(second.closed.has_value());
 }
@@ -92,7 +92,7 @@ std::string run_shuffled(std::uint32_t shuffle_seed) {
     pipeline.observe(later, batch);
     pipeline.poll(later);
   }
-  pipeline.finish(at_s(150));
+  pipeline.finish(at_s(650));
   return summary(pipeline.incidents(), bench.world.components);
 }
 

@@ -257,7 +257,10 @@ TEST(RunLog, RefusesWhatItDoesNotKnow) {
   execute(other, "CREATE TABLE run (id INTEGER)");
   const std::string newer = directory.file("newer.sqlite");
   write_window(*create(newer), 1);
-  execute(newer, "PRAGMA user_version = 4");
+  execute(newer, "PRAGMA user_version = 5");
+  const std::string older = directory.file("older.sqlite");
+  write_window(*create(older), 1);
+  execute(older, "PRAGMA user_version = 3");
   const std::string empty = directory.file("empty");
   std::ofstream(empty).flush();
   const struct {
@@ -270,7 +273,8 @@ TEST(RunLog, RefusesWhatItDoesNotKnow) {
       {"text", text, ErrorCode::kInvalid, "not a run log"},
       {"empty", empty, ErrorCode::kInvalid, "not a run log"},
       {"another database", other, ErrorCode::kInvalid, "not a run log"},
-      {"newer", newer, ErrorCode::kInvalid, "schema version 4, this program reads version 3"},
+      {"older", older, ErrorCode::kInvalid, "schema version 3, this program reads version 4"},
+      {"newer", newer, ErrorCode::kInvalid, "schema version 5, this program reads version 4"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);

@@ -66,8 +66,8 @@ inline bool operator==(const SkeletonRecord& a, const SkeletonRecord& b) {
 }
 
 inline bool operator==(const Verdict& a, const Verdict& b) {
-  return std::tie(a.at, a.pair, a.kind, a.rule, a.score, a.factor) ==
-         std::tie(b.at, b.pair, b.kind, b.rule, b.score, b.factor);
+  return std::tie(a.at, a.pair, a.kind, a.rule, a.score, a.factor, a.log_p) ==
+         std::tie(b.at, b.pair, b.kind, b.rule, b.score, b.factor, b.log_p);
 }
 
 inline bool operator==(const Evidence& a, const Evidence& b) {
@@ -88,6 +88,10 @@ inline bool operator==(const Incident& a, const Incident& b) {
                     i.symptom,
                     i.kind,
                     i.confidence,
+                    i.severity,
+                    i.episodes,
+                    i.planned,
+                    i.action,
                     i.candidates,
                     i.pairs,
                     i.evidence);
@@ -259,6 +263,10 @@ inline Incident incident(std::uint64_t id) {
   incident.symptom = Symptom::kUnreachable;
   incident.kind = "link-loss";
   incident.confidence = 0.1 + 0.2;
+  incident.severity = Severity::kP1;
+  incident.episodes = 3;
+  incident.planned = true;
+  incident.action = "Take link(tor-1.3, agg-2) out of service.";
   incident.candidates = {{ComponentId(0), 14.25}, {ComponentId(1), -1e-300}};
   incident.pairs = {PairId(0), PairId(2)};
   incident.evidence = {{fakes::at_s(61), "loss-rule", false, "10 of 10 probes lost"},

@@ -149,7 +149,14 @@ detection:
                evaluation: sliding, false_alarms_per_day: 0.1}
   loss: {consecutive: 4, base_loss_ratio: 1e-5, pool_window: 60s, open_llr: 14}
   localize: {walks_per_round: 16, dumps_per_round: 4, latency_hit_ratio: 60%, tie_nats: 1}
-  incident: {merge_gap: 60s, close_after: 90s}
+  incident: {merge_gap: 60s, close_after: 90s, reopen_after: 10min}
+  follow_up: {probes_per_round: 40, traces_per_round: 16, rounds: 6, large_payload: 1KiB,
+              other_dscp: 0, decide_nats: 7}
+  host_check: {inspections_per_round: 2, round_periods: 10, flat_after: 60s}
+maintenance:
+  - {from: 5min, to: 10min, host: host-0.*}
+  - {from_utc: "1970-01-01T00:10:00Z", for: 1min, component: "link(tor-0.1, agg-1)"}
+  - {from: 20min, for: 30s, task: job-1}
 confounders:
   file: confounders/default.yaml
   late_starts: {share: 5%, delay: 4min}
@@ -192,6 +199,8 @@ faults:
       - {effect: tunnel.neighbour, on: host-0.00/rnic-1, to: host-1.00/rnic-1, neighbour: stale}
       - {effect: tunnel.mtu, on: host-0.00/rnic-1, mtu: 1500B}
       - {effect: eswitch.capacity, on: host-0.00/rnic-1, entries: 10}
+      - {effect: counters.set, on: host-0.00/rnic-1, value: 0}
+      - {effect: flow.edit, on: host-0.00/rnic-1, to: host-1.00/rnic-1, edit: delete}
       - {effect: ovs.flow_limit, on: host-0.00/ovs, flows: 1000}
 )yaml";
 

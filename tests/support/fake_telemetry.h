@@ -1,4 +1,4 @@
-// A small world that works: fakes of the six interfaces of the seam, scriptable and recording.
+// A small world that works: fakes of the seven interfaces of the seam, scriptable and recording.
 //
 // Probes go out, take an RTT and come back; what is wrong with them is a list of FakeEffects.  The
 // on-demand sources answer for a healthy network unless a script says otherwise.  Everything that
@@ -23,6 +23,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -97,12 +98,22 @@ struct FakeEffect {
   std::uint32_t lose_one_in = 0;  ///< 1 = all, 3 = every third probe of a flow, 0 = none
   Duration extra{};               ///< added to the RTT
   bool local_error = false;       ///< the probes never leave the RNIC
+  std::uint16_t least_bytes = 0;  ///< of payload; smaller packets pass
+  std::uint16_t most_bytes = 0xFFFF;
+  std::optional<std::uint8_t> dscp{};  ///< others pass
+
+  bool takes(const ProbeRequest& request, Time sent) const {
+    return sent >= from && sent < to && request.payload_bytes >= least_bytes &&
+           request.payload_bytes <= most_bytes && (!dscp || *dscp == request.dscp) &&
+           hits({request.ends.source, request.ends.target, request.source_port});
+  }
 };
 
 class FakeTelemetry final : private Probes,
                             private PathTracer,
                             private OverlayInspector,
                             private FlowTableSource,
+                            private HostInspector,
                             private Throughput,
                             private Membership {
  public:
@@ -112,6 +123,7 @@ class FakeTelemetry final : private Probes,
       std::function<Expected<FlowTableDump>(EndpointId, std::span<const FlowKey>, Time)>;
 
   using CounterScript = std::function<Expected<FlowCounterDump>(EndpointId, Time)>;
+  using HostScript = std::function<Expected<HostReport>(EndpointId, Time)>;
 
   explicit FakeTelemetry(EndpointDirectory directory) : endpoints_(std::move(directory)) {
     for (const Endpoint& endpoint : endpoints_) {
@@ -123,7 +135,7 @@ class FakeTelemetry final : private Probes,
   FakeTelemetry& operator=(const FakeTelemetry&) = delete;
 
   Telemetry telemetry() {
-    return {endpoints_, components, *this, *this, *this, *this, *this, *this};
+    return {endpoints_, components, *this, *this, *this, *this, *this, *this, this};
   }
 
   const EndpointDirectory& endpoints() const { return endpoints_; }
@@ -210,6 +222,27 @@ class FakeTelemetry final : private Probes,
     return dump;
   }
 
+  /// Four GIDs, all pages there, both ports of the bond up, a gigabyte a second, full width.
+  HostReport healthy_report(EndpointId at, Time now) {
+    HostReport report;
+    report.host = components.intern(ComponentType::kHost, endpoints_[at].host);
+    report.rnic = rnic(at);
+    report.gids.emplace();
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      report.gids->push_back(
+          {i, fmt::format("fe80::{}:{}", at.index(), i / 2), i % 2 == 0 ? "RoCE v1" : "RoCE v2"});
+    }
+    report.hugepages.push_back(
+        {.page_size = 2'097'152, .pages = 1'024, .free = 512, .expected = 1'024});
+    report.bond = {{"port-0", true}, {"port-1", true}};
+    const auto moved = static_cast<std::uint64_t>(seconds(now) * 1e9);
+    report.counts = {{kStartOfRun, 0, 0}, {now, moved, moved}};
+    report.pcie = PcieLink{16, 16, 32.0, 32.0};
+    report.port =
+        PortLink{"ACTIVE", BitsPerSecond(400'000'000'000), BitsPerSecond(400'000'000'000)};
+    return report;
+  }
+
   /// The walk of a flow whose rule is missing at the source's bridge.
   OverlayWalk broken_walk(const FlowKey& flow) {
     return {
@@ -256,6 +289,7 @@ class FakeTelemetry final : private Probes,
   Script<OverlayWalk> walk_script;
   DumpScript dump_script;
   CounterScript counter_script;
+  HostScript host_script;
 
   // What was asked.
   std::vector<ProbeRequest> requests;
@@ -263,6 +297,7 @@ class FakeTelemetry final : private Probes,
   std::vector<FlowKey> walked;
   std::vector<std::pair<EndpointId, std::vector<FlowKey>>> dumped;
   std::vector<EndpointId> counted;
+  std::vector<EndpointId> inspected;
   std::vector<EndpointId> asked_alive;
 
  private:
@@ -302,14 +337,15 @@ class FakeTelemetry final : private Probes,
     return hops;
   }
 
-  std::uint32_t rtt_of(const FlowKey& flow, Time sent, Duration timeout) {
+  std::uint32_t rtt_of(const ProbeRequest& request, Time sent) {
+    const FlowKey flow{request.ends.source, request.ends.target, request.source_port};
     const std::uint64_t count = sent_count_[flow]++;
     const std::uint64_t mixed =
         (count + 7 * flow.source.index() + 13 * flow.target.index() + flow.source_port) *
         0x9E3779B97F4A7C15ull;
     Duration rtt(16'000 + static_cast<std::int64_t>((mixed >> 32) % 800));
     for (const FakeEffect& effect : effects) {
-      if (sent < effect.from || sent >= effect.to || !effect.hits(flow)) {
+      if (!effect.takes(request, sent)) {
         continue;
       }
       if (effect.local_error) {
@@ -320,13 +356,12 @@ class FakeTelemetry final : private Probes,
       }
       rtt += effect.extra;
     }
-    return rtt < timeout ? static_cast<std::uint32_t>(rtt.count()) : kLostRtt;
+    return rtt < request.timeout ? static_cast<std::uint32_t>(rtt.count()) : kLostRtt;
   }
 
   void submit(std::span<const ProbeRequest> asked) override {
     for (const ProbeRequest& request : asked) {
       requests.push_back(request);
-      const FlowKey flow{request.ends.source, request.ends.target, request.source_port};
       Flight flight;
       flight.visit = {request.pair,
                       request.start,
@@ -339,7 +374,7 @@ class FakeTelemetry final : private Probes,
       for (int i = 0; i < request.count; ++i) {
         const Duration after = request.spacing * i;
         const Time sent = request.start + after;
-        const std::uint32_t rtt = rtt_of(flow, sent, request.timeout);
+        const std::uint32_t rtt = rtt_of(request, sent);
         const Duration wait = answered(rtt)           ? Duration(rtt)
                               : rtt == kLocalErrorRtt ? Duration(0)
                                                       : request.timeout;
@@ -426,6 +461,17 @@ class FakeTelemetry final : private Probes,
       return fail(ErrorCode::kPending, "counting");
     }
     return counter_script ? counter_script(at, now) : healthy_counters(at, now);
+  }
+
+  Expected<HostReport> inspect(EndpointId at, Time now) override {
+    inspected.push_back(at);
+    if (!endpoints_.contains(at)) {
+      return tl::unexpected(unknown_flow());
+    }
+    if (pends(fmt::format("host {}", at.index()))) {
+      return fail(ErrorCode::kPending, "inspecting");
+    }
+    return host_script ? host_script(at, now) : healthy_report(at, now);
   }
 
   void collect(Time now, std::vector<ThroughputSample>& out) override {

@@ -107,6 +107,20 @@ TEST(Evaluate, CountsTheSweepOfAKilledRunFromItsPairs) {
   EXPECT_EQ(evaluate(b.run).matching.abrupt_deadline, Duration(std::chrono::seconds(80)));
 }
 
+TEST(Evaluate, SetsPlannedWorkAside) {
+  RunDataBuilder b;
+  b.fault("f", {.injected_s = 300});
+  b.incident({.opened_s = 100}).planned = true;  // would be a false alarm
+  b.incident({.opened_s = 302}).planned = true;  // would find the fault
+  const Evaluation e = evaluate(b.run);
+  EXPECT_EQ(e.incidents[0].status, IncidentStatus::kPlanned);
+  EXPECT_EQ(e.incidents[1].status, IncidentStatus::kPlanned);
+  EXPECT_EQ(e.faults[0].status, FaultStatus::kMissed);
+  EXPECT_EQ(e.detection->planned, 2U);
+  EXPECT_EQ(e.detection->false_positives, 0U);
+  EXPECT_EQ(e.detection->false_negatives, 1U);
+}
+
 TEST(Evaluate, OneIncidentFindsOneOfTwoFaults) {
   RunDataBuilder b;
   b.fault("early", {.injected_s = 100});

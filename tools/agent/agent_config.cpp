@@ -7,6 +7,7 @@
 #include "scenarios/schema/yaml_tree.h"
 #include "sim/base/fingerprint.h"
 #include "tools/agent/agent_keys.h"
+#include "tools/agent/alert_poster.h"
 #include "tools/agent/topology_check.h"
 
 #include <fmt/format.h>
@@ -35,6 +36,13 @@ class AgentConfigChecker final {
     check_socket(config_.management, "agent.management");
     if (config_.metrics != "none") {
       check_socket(config_.metrics, "agent.metrics");
+    }
+    if (config_.alertmanager != "none" && !parse_alertmanager_url(config_.alertmanager)) {
+      complain("agent.alertmanager",
+               {"a URL with an IP address and a port",
+                in_quotes(config_.alertmanager),
+                "write it as 'http://127.0.0.1:9093'; names are not looked up, https is not "
+                "spoken"});
     }
     for (std::size_t i = 0; i < config_.inventory.size(); ++i) {
       check_entry(config_.inventory[i], fmt::format("inventory[{}]", i));

@@ -102,6 +102,7 @@ struct AgentConfig {
   std::string host;
   std::string management = "0.0.0.0:7475";
   std::string metrics = "127.0.0.1:9475";  ///< "none": no endpoint
+  std::string alertmanager = "none";       ///< URL that alerts are posted to
   std::string output;                      ///< empty: runs/agent-HOST
   Duration flush = std::chrono::seconds(10);
   std::uint64_t seed = 1;

@@ -31,6 +31,10 @@ void add_agent(AgentTable& table) {
              kName,
              field(&AgentConfig::metrics),
              "Address and TCP port of the Prometheus endpoint, or `none`.");
+  table.text("agent.alertmanager",
+             {1, 500},
+             field(&AgentConfig::alertmanager),
+             "Alertmanager that is told of incidents, as `http://127.0.0.1:9093`, or `none`.");
   table
       .text("agent.output",
             kMaybe,

@@ -30,6 +30,9 @@ constexpr std::array kSections = {
     Section{"ovs", "Open vSwitch, for the overlay walk and the check of flow tables."},
     Section{"probing", "Who is probed, how often, and with what; as in scenarios."},
     Section{"detection", "How probes become verdicts, and verdicts incidents; as in scenarios."},
+    Section{"maintenance",
+            "When who works on what, so that planned work is not taken for a failure; as in "
+            "scenarios, and by the calendar."},
 };
 
 constexpr std::string_view kIntroduction =

@@ -1,10 +1,13 @@
 #include "tools/agent/agent_run.h"
 
 #include "detectors/backend_replay/visit_csv_line.h"
+#include "detectors/incident/maintenance.h"
 #include "detectors/pipeline/run_loop.h"
 #include "scenarios/schema/quantity.h"
 #include "tools/agent/agent_metrics.h"
 #include "tools/agent/agent_reload.h"
+#include "tools/agent/alert_board.h"
+#include "tools/agent/alert_poster.h"
 #include "tools/agent/incident_lines.h"
 #include "tools/agent/metrics_server.h"
 #include "tools/agent/preflight.h"
@@ -44,6 +47,13 @@ RunInfo describe(const AgentConfig& config,
   info.epoch_unix_ns = epoch_unix_ns;
   info.planned = options.duration.value_or(Duration::zero());
   return info;
+}
+
+/// Windows of planned work are on the calendar; the pipeline counts from the start of the run.
+PipelineOptions anchored_options(const AgentConfig& config, std::int64_t epoch_unix_ns) {
+  PipelineOptions options = config.pipeline;
+  options.maintenance = anchored(std::move(options.maintenance), epoch_unix_ns);
+  return options;
 }
 
 /// visits.csv while it is wanted.
@@ -108,18 +118,22 @@ class LiveRun {
         log_(or_throw(RunLogWriter::create(directory.run_sqlite(), info_, endpoints))),
         throttled_(sources.telemetry().probes, services.clock, config.pipeline.probing.visit),
         telemetry_(log_->recording(throttled_telemetry())),
-        pipeline_(config.pipeline, telemetry_),
+        pipeline_(anchored_options(config, info_.epoch_unix_ns), telemetry_),
         recorder_(*log_, pipeline_, telemetry_),
         incident_lines_(endpoints, telemetry_.components, info_.epoch_unix_ns),
         incident_file_({.path = directory.file("incidents.jsonl"),
                         .file_bytes = kIncidentFileBytes,
                         .files = kIncidentFiles}),
         visits_(directory.file("visits.csv"), endpoints, info_.epoch_unix_ns),
+        alerts_(config.metrics == "none" ? "" : "http://" + config.metrics + "/metrics"),
         guard_(services.clock.now(), services.meter.read(options.directory)) {
     write_manifest(options.directory, info_, {});
     apply_limits();
     publish_gauges(services.meter.read(options.directory));
     serve_metrics();
+    if (config.alertmanager != "none") {
+      poster_ = std::make_unique<AlertPoster>(*parse_alertmanager_url(config.alertmanager));
+    }
   }
 
   /// Until the end, a signal, or a limit.
@@ -147,7 +161,8 @@ class LiveRun {
             raw.overlay,
             raw.tables,
             raw.throughput,
-            raw.membership};
+            raw.membership,
+            raw.hosts};
   }
 
   void say(const std::string& sentence) const { services_.log(sentence); }
@@ -226,8 +241,15 @@ class LiveRun {
       const Incident& incident = pipeline_.incidents()[index];
       incident_file_.add(incident_lines_.line(index, incident, pipeline_.pairs()));
       tell_of(index, incident);
+      if (poster_) {
+        alerts_.update(now,
+                       {endpoints_, telemetry_.components, pipeline_.pairs(), info_.epoch_unix_ns},
+                       index,
+                       incident);
+      }
     }
     incident_file_.flush();
+    post_alerts(now);
     if (!news.incidents.empty()) {
       metrics_.incidents(pipeline_.incidents());
     }
@@ -241,6 +263,23 @@ class LiveRun {
       flushed_ = now;
     }
     watch_limits();
+  }
+
+  void post_alerts(Time now) {
+    if (!poster_) {
+      return;
+    }
+    if (alerts_.due(now)) {
+      poster_->post(alerts_.body(now, info_.epoch_unix_ns));
+    }
+    const std::string error = poster_->counts().last_error;
+    if (error != alert_error_) {
+      say(error.empty() ? "Alertmanager takes alerts again"
+                        : fmt::format("Alertmanager at {} cannot be told of incidents: {}",
+                                      config_.alertmanager,
+                                      error));
+      alert_error_ = error;
+    }
   }
 
   /// Openings, changes of the component that is named, and ends.
@@ -366,6 +405,9 @@ class LiveRun {
   IncidentLines incident_lines_;
   RotatingFile incident_file_;
   VisitFile visits_;
+  AlertBoard alerts_;
+  std::unique_ptr<AlertPoster> poster_;  ///< absent: nobody is told
+  std::string alert_error_;
   ResourceGuard guard_;
   std::vector<std::string> told_;  ///< last log line of each incident
   Time flushed_ = kStartOfRun;

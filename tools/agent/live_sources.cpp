@@ -94,7 +94,8 @@ Telemetry LiveTelemetry::telemetry() {
           *parts_.overlay,
           *parts_.tables,
           *parts_.throughput,
-          *parts_.membership};
+          *parts_.membership,
+          parts_.hosts.get()};
 }
 
 }  // namespace bonescan

@@ -62,7 +62,7 @@ class LiveSystem {
                                                       const AgentClock& clock) = 0;
 };
 
-/// Six sources, each present or explained.
+/// Seven sources, each present or explained.
 class LiveTelemetry final {
  public:
   struct Parts {
@@ -72,6 +72,7 @@ class LiveTelemetry final {
     std::unique_ptr<OverlayInspector> overlay;
     std::unique_ptr<FlowTableSource> tables;
     std::unique_ptr<Throughput> throughput;
+    std::unique_ptr<HostInspector> hosts;
     /// Why there is none, for those that are not there.
     std::string no_paths = "no topology is configured";
     std::string no_overlay = "no Open vSwitch is configured";

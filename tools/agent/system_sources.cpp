@@ -1,6 +1,7 @@
 #include "tools/agent/system_sources.h"
 
 #include "detectors/backend_ovs/command.h"
+#include "detectors/backend_ovs/host_reader.h"
 #include "detectors/backend_ovs/ovs_inspector.h"
 #include "detectors/backend_ovs/ovs_tables.h"
 #include "detectors/backend_ovs/ovs_workshop.h"
@@ -93,7 +94,7 @@ std::vector<backend_ovs::CounterPort> counter_ports(const AgentConfig& config) {
   return ports;
 }
 
-/// The six real sources and what they share.
+/// The seven real sources and what they share.
 class SystemLiveSources final : public LiveSources {
  public:
   SystemLiveSources(const AgentConfig& config,
@@ -174,6 +175,12 @@ class SystemLiveSources final : public LiveSources {
       parts.tables = std::make_unique<backend_ovs::OvsTables>(*workshop_, endpoints_, components_);
     }
     parts.throughput = std::make_unique<backend_ovs::PortCounters>(counter_ports(config_));
+    std::vector<backend_ovs::HostPort> own;
+    for (const backend_ovs::CounterPort& port : counter_ports(config_)) {
+      own.push_back({port.endpoint, port.device, port.port});
+    }
+    parts.hosts =
+        std::make_unique<backend_ovs::HostReader>(std::move(own), endpoints_, components_);
   }
 
   std::unique_ptr<TopologyPaths> make_paths(const TopologyDraft& topology) {

@@ -109,6 +109,7 @@ void count_incidents(const Evaluation& evaluation, DetectionScore& score) {
     score.false_positives += outcome.status == IncidentStatus::kFalsePositive ? 1 : 0;
     score.duplicates += outcome.status == IncidentStatus::kDuplicate ? 1 : 0;
     score.merged += outcome.status == IncidentStatus::kMerged ? 1 : 0;
+    score.planned += outcome.status == IncidentStatus::kPlanned ? 1 : 0;
     score.agent_deaths += outcome.status == IncidentStatus::kAgentDeath ? 1 : 0;
     score.undecided_incidents += outcome.status == IncidentStatus::kUndecided ? 1 : 0;
     score.late += outcome.late ? 1 : 0;
@@ -238,6 +239,8 @@ std::string_view to_string(IncidentStatus status) {
       return "false-positive";
     case IncidentStatus::kAgentDeath:
       return "agent-death";
+    case IncidentStatus::kPlanned:
+      return "planned";
     case IncidentStatus::kMerged:
       return "merged";
     case IncidentStatus::kUndecided:

@@ -56,6 +56,7 @@ enum class IncidentStatus {
   kDuplicate,      ///< a further incident of a fault that was found
   kFalsePositive,  ///< nothing it could have found
   kAgentDeath,     ///< says that a probing process died: neither right nor wrong about the network
+  kPlanned,        ///< lies in a maintenance window: set aside, neither right nor wrong
   kMerged,         ///< one with an earlier incident of the same component
   kUndecided,      ///< there is no truth, or the run was cut before the truth was known
 };
@@ -122,6 +123,7 @@ struct DetectionScore {
   std::size_t merged = 0;
   std::size_t late = 0;  ///< of the false positives
   std::size_t agent_deaths = 0;
+  std::size_t planned = 0;  ///< incidents in maintenance windows
   std::size_t undecided_incidents = 0;
   std::size_t hidden_by_agent_death = 0;  ///< of the false negatives
   Ratio precision;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 namespace bonescan {
@@ -108,8 +107,12 @@ class Matcher final {
 }  // namespace
 
 std::vector<IncidentGroup> merge_incidents(const std::vector<Incident>& incidents, Duration gap) {
-  std::vector<std::size_t> order(incidents.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < incidents.size(); ++i) {
+    if (!incidents[i].planned) {
+      order.push_back(i);
+    }
+  }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::tie(incidents[a].opened, incidents[a].id) <
            std::tie(incidents[b].opened, incidents[b].id);

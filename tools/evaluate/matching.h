@@ -26,7 +26,7 @@ struct IncidentGroup {
 
 /// Groups by opening time.  Two incidents are one if they name the same component and the later one
 /// opens less than `gap` after the last symptom of the earlier.  Incidents that name nothing stay
-/// alone.
+/// alone; planned ones are in no group.
 std::vector<IncidentGroup> merge_incidents(const std::vector<Incident>& incidents, Duration gap);
 
 /// "Group `group` may be the discovery of fault `fault`."

@@ -68,6 +68,11 @@ class Judge final {
         incidents_(run.incidents.size()) {}
 
   Evaluation judge() {
+    for (std::size_t i = 0; i < run_.incidents.size(); ++i) {
+      if (run_.incidents[i].planned) {
+        incidents_[i] = {.status = IncidentStatus::kPlanned};
+      }
+    }
     for (const IncidentGroup& group : groups_) {
       for (std::size_t i = 1; i < group.members.size(); ++i) {
         incidents_[group.members[i]] = {.status = IncidentStatus::kMerged,

@@ -45,6 +45,18 @@ std::string_view symptom_words(Symptom symptom) {
   return "unknown";
 }
 
+std::string_view severity_words(Severity severity) {
+  switch (severity) {
+    case Severity::kP0:
+      return "act at once";
+    case Severity::kP1:
+      return "act within minutes";
+    case Severity::kP2:
+      return "for the daily report";
+  }
+  return "unknown";
+}
+
 std::string heading(const RunData& run, const Incident& incident) {
   std::string text = fmt::format("Incident {}: {} on {}\n",
                                  incident_id_text(incident.id),
@@ -60,6 +72,15 @@ std::string heading(const RunData& run, const Incident& incident) {
                       clock_text(incident.opened),
                       clock_text(std::max(incident.opened, incident.last_seen)),
                       incident.closed ? "closed " + clock_text(*incident.closed) : "still open");
+  text +=
+      fmt::format("  Urgency  {}, {}{}{}.\n",
+                  to_string(incident.severity),
+                  severity_words(incident.severity),
+                  incident.episodes > 1 ? fmt::format("; {} episodes", incident.episodes) : "",
+                  incident.planned ? "; planned: in a maintenance window, nobody is alerted" : "");
+  if (!incident.action.empty()) {
+    text += fmt::format("  Do       {}\n", incident.action);
+  }
   if (const std::string probed = skeleton_at(run, incident); !probed.empty()) {
     text += fmt::format("  Probed   {}.\n", probed);
   }

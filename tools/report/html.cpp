@@ -48,7 +48,7 @@ constexpr std::string_view kKey =
     "<span><i class=\"dot matched\"></i>incident, right</span>"
     "<span><i class=\"dot duplicate\"></i>duplicate or merged</span>"
     "<span><i class=\"dot false\"></i>false alarm</span>"
-    "<span><i class=\"dot agent\"></i>agent death</span>"
+    "<span><i class=\"dot agent\"></i>agent death or planned</span>"
     "<span><i class=\"dot undecided\"></i>not decided</span></p>\n";
 
 std::string header(const RunData& run) {
@@ -155,19 +155,23 @@ std::string fault_table(const RunData& run, const Evaluation& evaluation) {
 
 std::string incident_table(const RunData& run, const Evaluation& evaluation) {
   std::string html =
-      "<h2>Incidents</h2>\n<table><tr><th class=\"n\">opened</th><th>layer</th><th>component and "
+      "<h2>Incidents</h2>\n<table><tr><th "
+      "class=\"n\">opened</th><th>urgency</th><th>layer</th><th>component and "
       "evidence</th><th>counts as</th></tr>\n";
   for (std::size_t i = 0; i < run.incidents.size(); ++i) {
     const Incident& incident = run.incidents[i];
     html += fmt::format(
-        "<tr id=\"i{}\"><td class=\"n\">{}</td><td>{}</td><td><details><summary>{}: {}, {} pairs"
+        "<tr id=\"i{}\"><td class=\"n\">{}</td><td>{}</td><td>{}</td><td><details><summary>{}: {}, "
+        "{} pairs{}"
         "</summary><pre>{}</pre></details></td><td class=\"s\">{}</td></tr>\n",
         incident_id_text(incident.id),
         clock_text(incident.opened),
+        incident.planned ? "planned" : to_string(incident.severity),
         to_string(incident.layer),
         escape_html(named_component(run, incident)),
         escape_html(incident.kind),
         incident.pairs.size(),
+        incident.episodes > 1 ? fmt::format(", {} episodes", incident.episodes) : "",
         escape_html(explain_incident(run, evaluation, i)),
         evaluation.detection ? to_string(evaluation.incidents[i].status) : "-");
   }

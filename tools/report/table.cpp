@@ -192,6 +192,10 @@ std::string detection_lines(const DetectionScore& score, const std::string& mark
       score.merged,
       score.agent_deaths,
       score.undecided);
+  if (score.planned > 0) {
+    text += fmt::format("planned         {} incidents in maintenance windows, set aside\n",
+                        score.planned);
+  }
   return text;
 }
 

@@ -128,6 +128,7 @@ std::string_view style_of(IncidentStatus status) {
     case IncidentStatus::kFalsePositive:
       return "false";
     case IncidentStatus::kAgentDeath:
+    case IncidentStatus::kPlanned:
       return "agent";
     case IncidentStatus::kUndecided:
       return "undecided";

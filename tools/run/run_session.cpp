@@ -1,6 +1,7 @@
 #include "tools/run/run_session.h"
 
 #include "detectors/backend_replay/replay_backend.h"
+#include "detectors/incident/maintenance.h"
 #include "detectors/pipeline/run_loop.h"
 #include "scenarios/schema/load_scenario.h"
 #include "sim/base/check.h"
@@ -189,6 +190,8 @@ RunData replay_run(const std::string& run_sqlite, const RunSessionOptions& optio
   info.command = options.command;
   info.truth_available = false;
   pipeline_options.seed = recorded.seed;
+  pipeline_options.maintenance =
+      anchored(std::move(pipeline_options.maintenance), recorded.epoch_unix_ns);
   const auto log = or_throw(RunLogWriter::create(file, info, backend->telemetry().endpoints));
   write_manifest(options.directory, info, {});
   const Telemetry telemetry = log->recording(backend->telemetry());

@@ -27,6 +27,7 @@ void add_score_command(CLI::App& app, Invocation& invocation);
 void add_compare_command(CLI::App& app, Invocation& invocation);
 void add_export_command(CLI::App& app, Invocation& invocation);
 void add_explain_command(CLI::App& app, Invocation& invocation);
+void add_incidents_command(CLI::App& app, Invocation& invocation);
 void add_report_command(CLI::App& app, Invocation& invocation);
 void add_agent_command(CLI::App& app, Invocation& invocation);
 void add_flows_command(CLI::App& app, Invocation& invocation);

@@ -68,6 +68,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_compare_command(app, invocation);
   add_export_command(app, invocation);
   add_explain_command(app, invocation);
+  add_incidents_command(app, invocation);
   add_report_command(app, invocation);
   add_agent_command(app, invocation);
   add_flows_command(app, invocation);

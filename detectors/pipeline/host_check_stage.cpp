@@ -1,0 +1,197 @@
+#include "detectors/pipeline/host_check_stage.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace bonescan {
+namespace {
+
+constexpr IncidentIndex kNone = std::numeric_limits<IncidentIndex>::max();
+
+/// An incident may still be placed by other stages in this many visit periods. @ours
+constexpr int kSettlePeriods = 4;
+
+}  // namespace
+
+HostCheckStage::HostCheckStage(PipelineState& state)
+    : state_(&state), rules_{.flat_after = state.options.host_check.flat_after}, fleet_(rules_) {}
+
+bool HostCheckStage::enabled() const {
+  return !state_->paper() && state_->telemetry.hosts != nullptr &&
+         state_->options.host_check.inspections_per_round > 0;
+}
+
+void HostCheckStage::run(Time now) {
+  if (!enabled()) {
+    return;
+  }
+  left_ = state_->options.host_check.inspections_per_round;
+  explain_incidents(now);
+  if (++periods_ >= std::max<std::size_t>(state_->options.host_check.round_periods, 1)) {
+    periods_ = 0;
+    next_of_round(now);
+  }
+}
+
+bool HostCheckStage::still_found(IncidentIndex index) const {
+  return std::any_of(found_.begin(), found_.end(), [&](const auto& entry) {
+    return !entry.second.seen_from.empty() && state_->incidents.same(entry.second.incident, index);
+  });
+}
+
+void HostCheckStage::release(EndpointId endpoint) {
+  fleet_.forget(endpoint);
+  settle(endpoint, {});
+}
+
+bool HostCheckStage::unexplained(const Incident& incident) const {
+  const bool by_elimination = incident.layer == Layer::kUnderlay && incident.confidence < 1.0;
+  return incident.layer == Layer::kUndetermined || by_elimination;
+}
+
+void HostCheckStage::explain_incidents(Time now) {
+  const std::vector<IncidentIndex> open = state_->incidents.open();
+  for (const IncidentIndex index : open) {
+    const Incident& incident = state_->incidents[index];
+    if (!unexplained(incident) || incident.pairs.empty() || !state_->live(incident.pairs.front()) ||
+        std::binary_search(explained_.begin(), explained_.end(), index) ||
+        now - incident.opened < kSettlePeriods * state_->options.probing.visit) {
+      continue;
+    }
+    if (left_ < 2) {
+      return;
+    }
+    left_ -= 2;
+    const Pair ends = state_->ends(incident.pairs.front());
+    std::string text;
+    bool clear = true;
+    const bool source = inspect(ends.source, now, text, clear);
+    const bool target = inspect(ends.target, now, text, clear);
+    if (source && target) {
+      explained_.insert(std::lower_bound(explained_.begin(), explained_.end(), index), index);
+      if (!text.empty()) {
+        state_->incidents.add_evidence(index, {now, "host-check", clear, text});
+      }
+    }
+  }
+}
+
+void HostCheckStage::next_of_round(Time now) {
+  for (std::uint32_t tried = 0; tried < state_->endpoint_count; ++tried) {
+    const EndpointId at(next_ % state_->endpoint_count);
+    next_ = at.index() + 1;
+    // A remote one is asked by its own agent.
+    if (state_->activation.ready(at) && state_->telemetry.endpoints[at].local) {
+      std::string text;
+      bool clear = true;
+      if (!inspect(at, now, text, clear)) {
+        next_ = at.index();
+      }
+      return;
+    }
+  }
+}
+
+bool HostCheckStage::inspect(EndpointId at, Time now, std::string& told, bool& clear) {
+  Expected<HostReport> report = state_->telemetry.hosts->inspect(at, now);
+  const std::string& name = state_->telemetry.endpoints[at].name;
+  if (!report) {
+    // Nothing is said where nobody answers: a replay cannot know whether anybody was asked.
+    return report.error().code != ErrorCode::kPending;
+  }
+  const std::vector<HostFinding> findings = check_host(*report, fleet_.reference(at), rules_);
+  for (const HostFinding& finding : findings) {
+    clear = false;
+    told += name + ": " + finding.text + ". ";
+    open(at, now, finding);
+  }
+  if (findings.empty()) {
+    told += name + ": its host reports nothing wrong. ";
+  }
+  settle(at, findings);
+  fleet_.put(at, std::move(*report));
+  return true;
+}
+
+IncidentIndex HostCheckStage::known_as(EndpointId at, const HostFinding& finding) const {
+  const bool about_gids =
+      finding.kind == HostFindingKind::kGidSparse || finding.kind == HostFindingKind::kGidChanged;
+  const bool about_link =
+      finding.kind == HostFindingKind::kBondDegraded || finding.kind == HostFindingKind::kPortState;
+  for (const IncidentIndex index : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[index];
+    if (about_gids && incident.kind == kGidChange &&
+        incident.candidates.front().component == finding.at) {
+      return index;
+    }
+    if (about_link && incident.layer == Layer::kUnderlay && accuses_access_of(incident, at)) {
+      return index;
+    }
+  }
+  return kNone;
+}
+
+bool HostCheckStage::accuses_access_of(const Incident& incident, EndpointId at) const {
+  const auto accused = [&](const PathHop& hop) {
+    return std::any_of(incident.candidates.begin(),
+                       incident.candidates.end(),
+                       [&](const Candidate& candidate) { return candidate.component == hop.link; });
+  };
+  for (const PairId pair : incident.pairs) {
+    const TracedPath* path = state_->paths.known(pair);
+    if (path == nullptr || path->request.empty()) {
+      continue;
+    }
+    const Pair& ends = state_->ends(pair);
+    if ((ends.source == at && accused(path->request.front())) ||
+        (ends.target == at && accused(path->request.back()))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void HostCheckStage::open(EndpointId at, Time now, const HostFinding& finding) {
+  Found& found = found_[{finding.kind, finding.at}];
+  const bool known = !found.seen_from.empty();
+  if (std::find(found.seen_from.begin(), found.seen_from.end(), at) == found.seen_from.end()) {
+    found.seen_from.push_back(at);
+  }
+  if (known) {
+    return;
+  }
+  // Where the platform announced that change, or probes accuse that link: more evidence for it.
+  IncidentIndex index = known_as(at, finding);
+  if (index == kNone && finding.kind == HostFindingKind::kPortState) {
+    found.seen_from.clear();
+    return;  // Probes say so at once where it matters.
+  }
+  if (index == kNone) {
+    const std::string kind(to_string(finding.kind));
+    const bool cut_off = finding.kind == HostFindingKind::kGidType;
+    index = state_->incidents.open_incident(
+        now, Layer::kHost, cut_off ? Symptom::kUnreachable : Symptom::kLatency, kind);
+    state_->incidents.place(index, Layer::kHost, kind, {{finding.at, 1.0}}, 1.0);
+  }
+  found.incident = index;
+  state_->incidents.add_evidence(
+      index,
+      {now,
+       "host-check",
+       false,
+       state_->telemetry.components[finding.at].name + ": " + finding.text});
+}
+
+void HostCheckStage::settle(EndpointId at, const std::vector<HostFinding>& findings) {
+  for (auto& [key, found] : found_) {
+    const bool again =
+        std::any_of(findings.begin(), findings.end(), [&key = key](const HostFinding& finding) {
+          return finding.kind == key.first && finding.at == key.second;
+        });
+    if (!again) {
+      std::erase(found.seen_from, at);
+    }
+  }
+}
+
+}  // namespace bonescan

@@ -1,0 +1,67 @@
+// Asks hosts what probes cannot see: where a localization ends with nothing, and all in turn.
+//
+// An incident that no stage could place, or that was placed by elimination, gets the reports of
+// both ends of its first pair as evidence before it is left as it is.  A slow round asks one
+// endpoint every few visit periods.  What is found opens an incident of Layer::kHost, one for each
+// kind and component, and never one of the network; it stays open until a later report is free of
+// it.  What an open incident is about already (a link that probes accuse, a GID change that was
+// announced) is evidence for that one.
+// Invariants: 1. no more inspections per visit period than the allowance, and one of the round;
+// 2. a report that is pending is asked for again, one that is unavailable is not missed; 3. what is
+// asked follows from what was observed alone.  Internal to detectors/pipeline; thread-compatible.
+#pragma once
+
+#include "detectors/localize/host_check.h"
+#include "detectors/pipeline/pipeline_state.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bonescan {
+
+class HostCheckStage final {
+ public:
+  explicit HostCheckStage(PipelineState& state);
+
+  /// End of a round, after the other stages.
+  void run(Time now);
+
+  /// Does the last report about the incident's component still show it?
+  bool still_found(IncidentIndex index) const;
+
+  /// Forgets an endpoint of an ended task.
+  void release(EndpointId endpoint);
+
+ private:
+  /// What is wrong, and the endpoints whose last report showed it.
+  struct Found {
+    IncidentIndex incident = 0;
+    std::vector<EndpointId> seen_from;
+  };
+
+  bool enabled() const;
+  void explain_incidents(Time now);
+  bool unexplained(const Incident& incident) const;
+  void next_of_round(Time now);
+  /// Asks, judges, opens; false if the answer is on its way.  `told` gets one sentence.
+  bool inspect(EndpointId at, Time now, std::string& told, bool& clear);
+  void open(EndpointId at, Time now, const HostFinding& finding);
+  void settle(EndpointId at, const std::vector<HostFinding>& findings);
+  /// An open incident that is about the same thing.
+  IncidentIndex known_as(EndpointId at, const HostFinding& finding) const;
+  bool accuses_access_of(const Incident& incident, EndpointId at) const;
+
+  PipelineState* state_;
+  HostRules rules_;
+  HostFleet fleet_;
+  std::map<std::pair<HostFindingKind, ComponentId>, Found> found_;
+  std::vector<IncidentIndex> explained_;  ///< ascending: their ends were asked
+  std::size_t left_ = 0;                  ///< of the allowance of this period
+  std::size_t periods_ = 0;
+  std::uint32_t next_ = 0;  ///< endpoint that the round asks next
+};
+
+}  // namespace bonescan

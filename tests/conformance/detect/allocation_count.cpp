@@ -1,0 +1,39 @@
+// Counts every allocation of this program, for "nothing is allocated once buffers have grown".
+//
+// In a file of its own: a compiler that sees the body of operator delete takes its free() for a
+// mistake.
+#include "tests/conformance/detect/detector_battery.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::uint64_t> allocations{0};
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
+
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t /*size*/) noexcept {
+  std::free(memory);
+}
+
+namespace bonescan::conformance {
+
+std::uint64_t allocation_count() {
+  return allocations.load(std::memory_order_relaxed);
+}
+
+}  // namespace bonescan::conformance

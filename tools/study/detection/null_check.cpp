@@ -1,0 +1,263 @@
+#include "tools/study/detection/null_check.h"
+
+#include "detectors/shortterm/shift_detector.h"
+#include "sim/base/rng_stream.h"
+#include "tools/study/detection/information_bound.h"
+#include "tools/study/detection/parallel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace bonescan {
+namespace {
+
+constexpr Purpose kDetectionCheck{167};
+constexpr double kProbability = 1e-7;
+/// Scores above it are kept one by one; those below are only counted.
+constexpr double kKeptFrom = 2.0;
+constexpr double kCounted = -1e9;
+
+/// Round trips of the well-specified world from a table: the same distribution at a tenth of the
+/// cost, for a single class of pairs.
+class TableVisits final {
+ public:
+  static constexpr std::uint32_t kPairs = 512;
+  static constexpr std::uint32_t kProbes = 10;
+
+  explicit TableVisits(std::uint64_t seed) : seed_(seed), rtts_(kPairs * kProbes) {
+    for (std::uint32_t p = 0; p < kPairs; ++p) {
+      visits_.push_back({.pair = PairId(p),
+                         .start = {},
+                         .rtts_ns = std::span(rtts_).subspan(p * kProbes, kProbes)});
+    }
+  }
+
+  std::size_t pairs() const { return kPairs; }
+
+  std::uint8_t label(PairId) const { return 0; }
+
+  std::span<const ObservedVisit> turn(std::uint32_t turn) {
+    const RngStream noise(seed_, kDetectionCheck, turn);
+    const std::vector<std::uint32_t>& table = quantiles();
+    for (std::size_t row = 0; row < rtts_.size(); row += 4) {
+      const PhiloxCounter words = noise.block(row / 4);
+      for (std::size_t i = 0; i < 4; ++i) {
+        const std::uint32_t cell = words[i] >> 16;
+        const std::uint64_t share = words[i] & 0xFFFFU;
+        rtts_[row + i] = table[cell] + static_cast<std::uint32_t>(
+                                           ((table[cell + 1] - table[cell]) * share) >> 16);
+      }
+    }
+    for (ObservedVisit& visit : visits_) {
+      visit.start = kStartOfRun + std::chrono::seconds(turn);
+    }
+    return visits_;
+  }
+
+ private:
+  static constexpr std::size_t kCells = 1 << 16;
+
+  static const std::vector<std::uint32_t>& quantiles() {
+    static const std::vector<std::uint32_t> kTable = [] {
+      const ProbeDensity density(kFarBaseUs);
+      std::vector<std::uint32_t> table;
+      double below = 0.0;
+      std::size_t cell = 0;
+      for (std::size_t i = 0; i <= kCells; ++i) {
+        const double u = std::clamp(static_cast<double>(i) / kCells, 1e-7, 1.0 - 1e-7);
+        while (cell + 1 < ProbeDensity::kCells && below + density.mass(cell) < u) {
+          below += density.mass(cell++);
+        }
+        const double share = std::clamp((u - below) / density.mass(cell), 0.0, 1.0);
+        table.push_back(static_cast<std::uint32_t>(1000.0 * ProbeDensity::kStepUs *
+                                                   (static_cast<double>(cell) + share)));
+      }
+      return table;
+    }();
+    return kTable;
+  }
+
+  std::uint64_t seed_;
+  std::vector<std::uint32_t> rtts_;
+  std::vector<ObservedVisit> visits_;
+};
+
+/// The fleet of the study in a world that breaks an assumption.
+class WorldVisits final {
+ public:
+  WorldVisits(NoiseWorld world, std::uint64_t seed) : fleet_(plan_of(world), seed) {}
+
+  std::size_t pairs() const { return fleet_.pairs().size(); }
+
+  std::uint8_t label(PairId pair) const { return fleet_.label(pair); }
+
+  std::span<const ObservedVisit> turn(std::uint32_t turn) { return fleet_.turn(turn); }
+
+ private:
+  static FleetPlan plan_of(NoiseWorld world) {
+    FleetPlan plan;
+    plan.world = world;
+    return plan;
+  }
+
+  NoiseFleet fleet_;
+};
+
+/// What one seed gave.
+struct Chunk {
+  std::vector<std::vector<double>> kept;  ///< by class, scores from kKeptFrom on
+  std::vector<std::uint64_t> counts;      ///< by class, all scores
+  std::uint64_t evaluations = 0;
+  std::uint64_t visit_exceedances = 0;
+  std::uint64_t verdict_exceedances = 0;
+  std::unique_ptr<ShiftDetector> detector;
+};
+
+constexpr std::size_t kClasses = 2;
+
+/// Null distributions that were fitted elsewhere, and their thresholds.
+struct Held {
+  NullThreshold visit;
+  NullThreshold run;
+};
+
+template <class Visits>
+Chunk run_chunk(Visits& visits, std::uint64_t wanted, const Held* held) {
+  Chunk chunk;
+  chunk.kept.resize(kClasses);
+  chunk.counts.resize(kClasses);
+  chunk.detector = std::make_unique<ShiftDetector>(ShiftOptions{});
+  ShiftDetector& detector = *chunk.detector;
+  detector.resize(visits.pairs());
+  for (std::uint32_t p = 0; p < visits.pairs(); ++p) {
+    detector.set_class(PairId(p), visits.label(PairId(p)));
+  }
+  std::array<double, kClasses> thresholds{};
+  if (held != nullptr) {
+    detector.hold_nulls(held->visit, held->run);
+    for (std::uint8_t c = 0; c < kClasses; ++c) {
+      thresholds[c] = held->visit.trusted(c) ? held->visit.threshold(c, kProbability)
+                                             : std::numeric_limits<double>::infinity();
+    }
+  }
+  const double log_probability = std::log(kProbability);
+  std::vector<Verdict> verdicts;
+  std::uint64_t visited = 0;  // A fit that nobody trusts judges nothing.
+  for (std::uint32_t turn = 0; chunk.evaluations < wanted && visited < 2 * wanted; ++turn) {
+    const Time now = NoiseFleet::handed_on(turn);
+    const std::span<const ObservedVisit> heard = visits.turn(turn);
+    visited += heard.size();
+    detector.observe(now, heard);
+    verdicts.clear();
+    detector.evaluate(now, verdicts);
+    for (const JudgedVisit& visit : detector.judged()) {
+      if (visit.kind == VerdictKind::kInsufficientData) {
+        continue;
+      }
+      ++chunk.evaluations;
+      const std::uint8_t label = visits.label(visit.pair);
+      ++chunk.counts[label];
+      if (visit.score >= kKeptFrom) {
+        chunk.kept[label].push_back(visit.score);
+        chunk.visit_exceedances += visit.score > thresholds[label] ? 1 : 0;
+      }
+      chunk.verdict_exceedances += visit.log_p <= log_probability ? 1 : 0;
+    }
+  }
+  return chunk;
+}
+
+/// Adds up what the fitting seeds gave.
+Held fit(std::vector<Chunk>& chunks) {
+  NullThresholdOptions options;
+  options.memory = std::numeric_limits<std::uint64_t>::max() / 4;
+  NullThreshold visit(options);
+  for (std::uint8_t c = 0; c < kClasses; ++c) {
+    for (const Chunk& chunk : chunks) {
+      for (const double score : chunk.kept[c]) {
+        visit.add(c, score);
+      }
+      for (std::uint64_t i = chunk.kept[c].size(); i < chunk.counts[c]; ++i) {
+        visit.add(c, kCounted);
+      }
+      visit.close();
+    }
+  }
+  return {visit, chunks.front().detector->run_null()};
+}
+
+struct CheckPlan {
+  NoiseWorld world = NoiseWorld::kWellSpecified;
+  std::uint64_t fitted = 0;   ///< evaluations
+  std::uint64_t checked = 0;  ///< likewise
+  std::uint32_t chunks = 1;   ///< of each
+};
+
+Chunk run_seed(const CheckPlan& plan, SeedParity parity, std::uint32_t i, const Held* held) {
+  const std::uint64_t wanted =
+      (parity == SeedParity::kEven ? plan.fitted : plan.checked) / plan.chunks;
+  if (plan.world == NoiseWorld::kWellSpecified) {
+    TableVisits visits(trial_seed(parity, i));
+    return run_chunk(visits, wanted, held);
+  }
+  WorldVisits visits(plan.world, trial_seed(parity, i));
+  return run_chunk(visits, wanted, held);
+}
+
+void run_check(const CheckPlan& plan, std::uint32_t threads, std::vector<NullCheck>& checks) {
+  std::vector<Chunk> fitting(plan.chunks);
+  run_parallel(plan.chunks, threads, [&](std::uint32_t i) {
+    fitting[i] = run_seed(plan, SeedParity::kEven, i, nullptr);
+  });
+  const Held held = fit(fitting);
+  std::vector<Chunk> checking(plan.chunks);
+  run_parallel(plan.chunks, threads, [&](std::uint32_t i) {
+    checking[i] = run_seed(plan, SeedParity::kOdd, i, &held);
+    checking[i].kept.clear();
+  });
+  NullCheck visit{.world = plan.world,
+                  .statistic = "z of a visit",
+                  .probability = kProbability,
+                  .most_factor = plan.world == NoiseWorld::kWellSpecified ? 1.3 : 3.0};
+  for (std::size_t i = 0; i < plan.chunks; ++i) {
+    visit.fitted += fitting[i].evaluations;
+    visit.evaluations += checking[i].evaluations;
+    visit.exceedances += checking[i].visit_exceedances;
+    // The log p of a verdict pays for two statistics, so it may be rarer than it says.
+    visit.verdict_exceedances += checking[i].verdict_exceedances;
+  }
+  checks.push_back(visit);
+}
+
+}  // namespace
+
+bool NullCheck::holds() const {
+  if (evaluations == 0) {
+    return false;
+  }
+  if (world != NoiseWorld::kWellSpecified) {
+    return ratio() <= most_factor;
+  }
+  return ratio() <= most_factor && ratio() * most_factor >= 1.0;
+}
+
+std::vector<NullCheck> run_null_checks(DetectionSize size, std::uint32_t threads) {
+  std::vector<NullCheck> checks;
+  for (const NoiseWorld world : kNoiseWorlds) {
+    const bool plain = world == NoiseWorld::kWellSpecified;
+    run_check({.world = world,
+               .fitted = plain ? sized(size, 400'000, 100'000'000, 400'000'000)
+                               : sized(size, 400'000, 10'000'000, 30'000'000),
+               .checked = plain ? sized(size, 200'000, 300'000'000, 1'000'000'000)
+                                : sized(size, 200'000, 20'000'000, 60'000'000),
+               .chunks = plain ? sized(size, 2, 20, 20) : sized(size, 2, 4, 6)},
+              threads,
+              checks);
+  }
+  return checks;
+}
+
+}  // namespace bonescan
