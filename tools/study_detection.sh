@@ -2,6 +2,7 @@
 # How soon and how surely the detectors notice what is wrong: runs the study, writes results/detection.
 #
 #   tools/study_detection.sh           every fault, world and curve, odd seeds; results/detection
+#   tools/study_detection.sh --brief   a third of that, odd seeds; results/detection
 #   tools/study_detection.sh --quick   a few trials, nothing written
 #   tools/study_detection.sh --even    the seeds that may be tuned on; build/detection_study
 #
@@ -15,6 +16,7 @@ out=results/detection
 options=()
 case "${1:-}" in
   "") ;;
+  --brief) options=(--brief) ;;
   --quick)
     out=
     options=(--quick)
@@ -24,7 +26,7 @@ case "${1:-}" in
     options=(--even)
     ;;
   *)
-    echo "usage: study_detection.sh [--quick | --even]" >&2
+    echo "usage: study_detection.sh [--brief | --quick | --even]" >&2
     exit 2
     ;;
 esac

@@ -256,6 +256,16 @@ bool FaultSearch::eligible(const Unit& unit) const {
   return tally_of(unit.first, unit.second).bad_paths >= paths_least_;
 }
 
+/// Of the prior, in ln q.
+double FaultSearch::rate_density(double rate) const {
+  const double slope = rates_.fault_slope;
+  if (slope == 0.0) {
+    return 1.0 / std::log(rates_.fault_most / rates_.fault_least);
+  }
+  return slope * std::pow(rate, slope) /
+         (std::pow(rates_.fault_most, slope) - std::pow(rates_.fault_least, slope));
+}
+
 void FaultSearch::weigh(Unit& unit) {
   unit.worth = -options_.prior_nats;
   unit.rate = rates_.fault_least;
@@ -267,7 +277,7 @@ void FaultSearch::weigh(Unit& unit) {
   // In ln q the integrand is about normal around its maximum, or falls off from an end, where half
   // of a normal is left.
   const Slope at = slope(unit.rate);
-  const double width = std::log(rates_.fault_most / rates_.fault_least);
+  const double width = 1.0 / rate_density(unit.rate);
   const double bend = -unit.rate * (at.first + unit.rate * at.second);
   const double fall = std::abs(unit.rate * at.first);
   const bool inside = unit.rate > rates_.fault_least && unit.rate < rates_.fault_most;

@@ -40,6 +40,7 @@ struct LinkRates {
   double noise_most = 1e-4;
   double fault_least = 1e-3;  ///< a link that spoils less is no fault
   double fault_most = 0.999;
+  double fault_slope = 0.0;  ///< prior density of ln q grows as q to this
 };
 
 struct FaultSearchOptions {
@@ -108,6 +109,7 @@ class FaultSearch final : public Localizer {
   Slope slope(double rate) const;
   double log_ratio(double rate) const;
   double best_rate() const;
+  double rate_density(double rate) const;
   /// Fills worth and rate, given all faults that stand.
   void weigh(Unit& unit);
   bool eligible(const Unit& unit) const;

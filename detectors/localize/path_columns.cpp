@@ -57,6 +57,7 @@ void PathColumns::clear() {
   bad_.clear();
   path_links_.clear();
   path_starts_.assign(1, 0);
+  pair_counts_.clear();
   pairs_.clear();
   pair_starts_.assign(1, 0);
 }
@@ -134,19 +135,26 @@ void PathColumns::group_items(std::span<const PathEvidence> evidence) {
     return evidence[a.index].pair < evidence[b.index].pair;
   });
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (i == 0 || !same_path(items_[i - 1], items_[i])) {
+    const PathEvidence& item = evidence[items_[i].index];
+    const bool next_path = i == 0 || !same_path(items_[i - 1], items_[i]);
+    if (next_path) {
       for (const std::uint32_t lane : lanes_of(items_[i])) {
         path_links_.push_back(slots_[lane].link);
       }
       path_starts_.push_back(static_cast<std::uint32_t>(path_links_.size()));
       pair_starts_.push_back(pair_starts_.back());
+      pair_counts_.push_back(0);
       trials_.push_back(0);
       bad_.push_back(0);
     }
-    const PathEvidence& item = evidence[items_[i].index];
     trials_.back() += item.trials;
     bad_.back() += item.bad;
-    if (item.bad > 0) {
+    const bool next_pair = next_path || evidence[items_[i - 1].index].pair != item.pair;
+    pair_counts_.back() += next_pair ? 1 : 0;
+    // A pair may come twice, and only the second time with something bad.
+    const bool known =
+        pair_starts_.back() > *(pair_starts_.end() - 2) && pairs_.back() == item.pair;
+    if (item.bad > 0 && !known) {
       pairs_.push_back(item.pair);
       ++pair_starts_.back();
     }

@@ -70,7 +70,10 @@ class PathColumns final {
     return row(path_links_, path_starts_, path);
   }
 
-  /// With anything bad on this path, ascending.
+  /// Pairs on this path; all of them only where all paths are kept.
+  std::uint32_t pair_count(std::uint32_t path) const { return pair_counts_[path]; }
+
+  /// With anything bad on this path, ascending, without doubles.
   std::span<const PairId> bad_pairs_of(std::uint32_t path) const {
     return row(pairs_, pair_starts_, path);
   }
@@ -135,6 +138,7 @@ class PathColumns final {
   std::vector<std::uint32_t> path_starts_;
   std::vector<std::uint32_t> link_paths_;
   std::vector<std::uint32_t> link_starts_;
+  std::vector<std::uint32_t> pair_counts_;
   std::vector<PairId> pairs_;
   std::vector<std::uint32_t> pair_starts_;
 };

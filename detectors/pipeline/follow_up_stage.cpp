@@ -210,6 +210,37 @@ std::vector<FollowUpResult> FollowUpStage::results_of(const Case& one) const {
   return results;
 }
 
+/// What planned probes of other pairs say about the suspects: where they pass over each of them, no
+/// link explains the failing pair, and none may be cleared in favour of another.
+void FollowUpStage::add_planned(const Case& one,
+                                const std::vector<Suspect>& suspects,
+                                std::vector<FollowUpResult>& results) const {
+  const Incident& incident = state_->incidents[one.incident];
+  if (about_latency(incident)) {
+    return;
+  }
+  std::map<PairId, FollowUpResult> planned;
+  for (const VisitOutcome& visit : state_->log.recent()) {
+    const TracedPath* path = state_->live(visit.pair) ? state_->paths.known(visit.pair) : nullptr;
+    if (path == nullptr || visit.start < incident.opened ||
+        visit.attribution == Attribution::kExcused) {
+      continue;
+    }
+    const bool crosses = std::any_of(
+        suspects.begin(), suspects.end(), [&](const Suspect& s) { return s.crossed_by(*path); });
+    if (crosses) {
+      FollowUpResult& sum = planned[visit.pair];
+      sum.probe.kind = FollowUpKind::kSplit;
+      sum.path = path;
+      sum.trials += visit.probes;
+      sum.bad += visit.lost;
+    }
+  }
+  for (const auto& [pair, sum] : planned) {
+    results.push_back(sum);
+  }
+}
+
 bool FollowUpStage::lost_most(const Asked& asked) {
   return 2 * asked.lost > asked.trials;
 }
@@ -218,8 +249,10 @@ void FollowUpStage::judge(Case& one, Time now) {
   one.judged = one.asked.size();
   const std::vector<Suspect> suspects = suspects_of(one);
   const FollowUpFinding before = std::move(one.finding);
+  std::vector<FollowUpResult> results = results_of(one);
+  add_planned(one, suspects, results);
   one.finding = judge_follow_ups(suspects,
-                                 results_of(one),
+                                 results,
                                  {.base_ratio = state_->options.loss.base_loss_ratio,
                                   .decide_nats = state_->options.follow_up.decide_nats});
   FollowUpFinding& finding = one.finding;

@@ -83,6 +83,9 @@ class FollowUpStage final {
   static bool lost_most(const Asked& asked);
   bool complete(const Case& one, Time now) const;
   std::vector<FollowUpResult> results_of(const Case& one) const;
+  void add_planned(const Case& one,
+                   const std::vector<Suspect>& suspects,
+                   std::vector<FollowUpResult>& results) const;
   void judge(Case& one, Time now);
   void clear_suspects(const Case& one);
   void tell(Case& one, Time now, bool clear, const std::string& text);

@@ -31,8 +31,8 @@ LatencyStage::LatencyStage(PipelineState& state)
     : state_(&state), vote_(vote_options(state.options)) {}
 
 void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> results) {
-  late_.clear();
-  held_.clear();
+  std::erase_if(late_, [](const Late& late) { return !late.by_visit; });
+  std::erase_if(held_, [](const Held& held) { return !held.by_visit; });
   for (const ShortTermResult& result : results) {
     std::uint8_t& in_a_row = late_windows_.at(result.pair);
     if (result.kind != VerdictKind::kAnomalous) {
@@ -52,7 +52,9 @@ void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> resu
   }
   std::stable_sort(
       late_.begin(), late_.end(), [](const Late& a, const Late& b) { return a.factor > b.factor; });
-  if (!late_.empty()) {
+  const bool by_window =
+      std::any_of(late_.begin(), late_.end(), [](const Late& late) { return !late.by_visit; });
+  if (by_window) {
     accuse_links(now, results);
   }
 }
@@ -61,22 +63,25 @@ void LatencyStage::run(Time now) {
   if (!late_.empty()) {
     check_tables(now);
   }
+  grow(now);
 }
 
 void LatencyStage::release(PairRange pairs) {
   std::erase_if(late_, [&](const Late& late) { return pairs.holds(late.pair); });
   evidence_.release(pairs);
   late_windows_.release(pairs.first, pairs.count);
+  seen_.release(pairs.first, pairs.count);
 }
 
-bool LatencyStage::attribute(Time now, PairId pair) {
+std::optional<IncidentIndex> LatencyStage::explaining(PairId pair) const {
   const Pair& ends = state_->ends(pair);
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     if (!about_latency(incident)) {
       continue;
     }
-    bool explains = PipelineState::holds(incident, pair);
+    bool explains = state_->paper() ? PipelineState::holds(incident, pair)
+                                    : state_->holds_either_way(incident, pair);
     if (incident.layer == Layer::kUnderlay) {
       explains = explains || state_->crosses_candidate(incident, pair);
     } else if (incident.layer == Layer::kRnic) {
@@ -86,11 +91,23 @@ bool LatencyStage::attribute(Time now, PairId pair) {
                  state_->telemetry.endpoints[ends.target].name == rnic;
     }
     if (explains) {
-      state_->incidents.attribute(index, now, pair);
-      return true;
+      return index;
     }
   }
-  return false;
+  return std::nullopt;
+}
+
+bool LatencyStage::attribute(Time now, PairId pair) {
+  const auto index = explaining(pair);
+  if (index) {
+    state_->incidents.attribute(*index, now, pair);
+  }
+  return index.has_value();
+}
+
+bool LatencyStage::placeless(const Incident& incident) const {
+  return about_latency(incident) && incident.layer != Layer::kRnic &&
+         incident.layer != Layer::kOverlay && state_->distinct_pairs(incident.pairs) == 1;
 }
 
 void LatencyStage::accuse_links(Time now, std::span<const ShortTermResult> results) {
@@ -116,7 +133,7 @@ void LatencyStage::accuse_links(Time now, std::span<const ShortTermResult> resul
       held_.push_back({accusation, {votes.begin(), votes.end()}});
       continue;
     }
-    open_link(now, accusation, vote_.raw_vote(items));
+    open_link(now, accusation, vote_.raw_vote(items), first_late(accusation));
   }
   std::erase_if(late_, [&](const Late& late) { return claimed(late.pair); });
   const auto raw = vote_.raw_vote(items);
@@ -136,20 +153,72 @@ void LatencyStage::accuse_links(Time now, std::span<const ShortTermResult> resul
 
 void LatencyStage::open_link(Time now,
                              const Accusation& accusation,
-                             std::span<const LinkVotes> raw) {
+                             std::span<const LinkVotes> raw,
+                             const Late* first) {
+  if (!state_->paper() && join_link(now, accusation)) {
+    return;
+  }
   const IncidentIndex index =
       state_->open_accused(now, Symptom::kLatency, "link-latency", accusation);
-  const auto first = std::find_if(late_.begin(), late_.end(), [&](const Late& late) {
-    return std::binary_search(accusation.pairs.begin(), accusation.pairs.end(), late.pair);
-  });
-  if (first != late_.end()) {
+  if (first != nullptr) {
     describe(now, index, *first);
     state_->explain_walk(index, now, first->pair);
   }
-  state_->explain_vote(index, now, accusation, raw, "late windows");
+  const bool by_visit = first != nullptr && first->by_visit;
+  state_->explain_vote(index, now, accusation, raw, by_visit ? "late visits" : "late windows");
   for (const PairId pair : accusation.pairs) {
     state_->incidents.attribute(index, now, pair);
   }
+  if (by_visit) {
+    growing_.push_back({index, first->since});
+  }
+}
+
+const LatencyStage::Late* LatencyStage::first_late(const Accusation& accusation) const {
+  const auto first = std::find_if(late_.begin(), late_.end(), [&](const Late& late) {
+    return std::binary_search(accusation.pairs.begin(), accusation.pairs.end(), late.pair);
+  });
+  return first == late_.end() ? nullptr : &*first;
+}
+
+std::optional<IncidentIndex> LatencyStage::join_link(Time now, const Accusation& accusation) {
+  const ComponentId link = accusation.suspects.front().link;
+  for (const IncidentIndex index : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[index];
+    if (!about_latency(incident)) {
+      continue;
+    }
+    const bool named = std::any_of(incident.candidates.begin(),
+                                   incident.candidates.end(),
+                                   [&](const Candidate& one) { return one.component == link; });
+    const auto crossed = [&](PairId pair) {
+      const TracedPath* path = state_->paths.known(pair);
+      return path != nullptr && crosses(*path, link);
+    };
+    const bool recent = now - incident.last_seen <= state_->sweep();
+    const bool waits =
+        placeless(incident) &&
+        ((recent && std::any_of(incident.pairs.begin(), incident.pairs.end(), crossed)) ||
+         std::any_of(accusation.pairs.begin(), accusation.pairs.end(), [&](PairId pair) {
+           return state_->holds_either_way(incident, pair);
+         }));
+    if (!named && !waits) {
+      continue;
+    }
+    if (waits) {
+      state_->incidents.place(index,
+                              Layer::kUnderlay,
+                              "link-latency",
+                              candidates_of(accusation.suspects),
+                              1.0 / static_cast<double>(accusation.suspects.size()));
+      state_->explain_vote(index, now, accusation, {}, "late visits");
+    }
+    for (const PairId pair : accusation.pairs) {
+      state_->incidents.attribute(index, now, pair);
+    }
+    return index;
+  }
+  return std::nullopt;
 }
 
 void LatencyStage::check_tables(Time now) {
@@ -158,6 +227,12 @@ void LatencyStage::check_tables(Time now) {
   for (std::size_t i = 0; i < waiting.size(); ++i) {
     Late& late = waiting[i];
     if (claimed(late.pair) || attribute(now, late.pair)) {
+      continue;
+    }
+    if (late.tables) {
+      if (!open_alone(now, late, waiting)) {
+        unanswered.push_back(std::move(late));
+      }
       continue;
     }
     const auto tables = state_->inspector.tables(state_->flow(late.pair), now);
@@ -171,8 +246,13 @@ void LatencyStage::check_tables(Time now) {
     }
     if (tables->mismatch) {
       open_rnic(now, late, *tables);
-    } else if (open_held(now, late.pair)) {
+    } else if (open_held(now, late)) {
       continue;
+    } else if (late.by_visit) {
+      late.tables = *tables;
+      if (!open_alone(now, late, waiting)) {
+        unanswered.push_back(std::move(late));
+      }
     } else if (late_windows_.value(late.pair) >= kPersistentWindows &&
                late.factor >= kPersistentFactor) {
       open_persistent(now, late, *tables);
@@ -191,27 +271,47 @@ bool LatencyStage::one_end(const Accusation& accusation) const {
   return shared(first.source) || shared(first.target);
 }
 
-bool LatencyStage::open_held(Time now, PairId pair) {
+bool LatencyStage::open_held(Time now, const Late& late) {
   const auto held = std::find_if(held_.begin(), held_.end(), [&](const Held& one) {
-    return std::binary_search(one.accusation.pairs.begin(), one.accusation.pairs.end(), pair);
+    return one.by_visit == late.by_visit &&
+           std::binary_search(one.accusation.pairs.begin(), one.accusation.pairs.end(), late.pair);
   });
   if (held == held_.end()) {
     return false;
   }
-  open_link(now, held->accusation, held->raw);
+  open_link(now, held->accusation, held->raw, late.by_visit ? &late : nullptr);
   held_.erase(held);
   return true;
 }
 
 void LatencyStage::open_rnic(Time now, const Late& late, const TableFinding& tables) {
+  const auto waiting = std::find_if(
+      state_->incidents.open().begin(), state_->incidents.open().end(), [&](IncidentIndex open) {
+        const Incident& incident = state_->incidents[open];
+        return !state_->paper() && placeless(incident) && ends_at(incident, tables.culprit);
+      });
   const IncidentIndex index =
-      state_->incidents.open_incident(now, Layer::kRnic, Symptom::kLatency, kTableMismatch);
+      waiting != state_->incidents.open().end()
+          ? *waiting
+          : state_->incidents.open_incident(now, Layer::kRnic, Symptom::kLatency, kTableMismatch);
   state_->place_table_mismatch(index, tables);
   describe(now, index, late);
   state_->explain_walk(index, now, late.pair);
   state_->incidents.add_evidence(index, {now, "underlay-vote", true, vote_clear_text_});
   state_->incidents.add_evidence(index, {now, "flow-table-diff", false, tables.text});
   state_->incidents.attribute(index, now, late.pair);
+}
+
+bool LatencyStage::ends_at(const Incident& incident, ComponentId rnic) const {
+  if (!rnic.valid()) {
+    return false;
+  }
+  const std::string& name = state_->telemetry.components[rnic].name;
+  return std::any_of(incident.pairs.begin(), incident.pairs.end(), [&](PairId pair) {
+    const Pair& ends = state_->ends(pair);
+    return state_->telemetry.endpoints[ends.source].name == name ||
+           state_->telemetry.endpoints[ends.target].name == name;
+  });
 }
 
 void LatencyStage::open_persistent(Time now, const Late& late, const TableFinding& tables) {
@@ -224,7 +324,8 @@ void LatencyStage::open_persistent(Time now, const Late& late, const TableFindin
   }
   state_->incidents.add_evidence(index, {now, "underlay-vote", true, vote_clear_text_});
   state_->incidents.add_evidence(index, {now, "flow-table-diff", tables.available, tables.text});
-  if (tables.available && finding && finding->clear) {
+  // Visits open it before others of the sweep could clear a link: see grow_one().
+  if (!late.by_visit && tables.available && finding && finding->clear) {
     // By elimination it is one of the links that only this pair crosses.
     const auto scores = vote_.score(evidence_.relevant(state_->paths), Symptom::kLatency);
     const auto suspects = ties(scores, state_->options.localize.tie_nats);
@@ -235,18 +336,28 @@ void LatencyStage::open_persistent(Time now, const Late& late, const TableFindin
                             1.0 / static_cast<double>(std::max<std::size_t>(suspects.size(), 1)));
   }
   state_->incidents.attribute(index, now, late.pair);
+  if (late.by_visit) {
+    growing_.push_back({index, late.since});
+  }
 }
 
 void LatencyStage::describe(Time now, IncidentIndex index, const Late& late) {
+  const std::string pair = state_->pair_name(late.pair);
+  std::string text =
+      late.by_visit
+          ? fmt::format(
+                "{}: median RTT {:.2f} times that of its last visits, minimum {:.2f} times; "
+                "a healthy visit does so with probability e^{:.0f}",
+                pair,
+                late.factor,
+                late.minimum_factor,
+                late.log_p)
+          : fmt::format("{}: median RTT {:.2f} times its history, local outlier factor {:.1f}",
+                        pair,
+                        late.factor,
+                        late.lof);
   state_->incidents.add_evidence(
-      index,
-      {now,
-       "window-lof",
-       false,
-       fmt::format("{}: median RTT {:.2f} times its history, local outlier factor {:.1f}",
-                   state_->pair_name(late.pair),
-                   late.factor,
-                   late.lof)});
+      index, {now, late.by_visit ? "visit-shift" : "window-lof", false, std::move(text)});
 }
 
 bool LatencyStage::claimed(PairId pair) const {

@@ -3,13 +3,24 @@
 // One late window is a hint, not an incident: congestion makes some.  An incident opens when a
 // stage can prove it: a link that most of its pairs find slow (vote), an RNIC whose tables disagree
 // (diff), or a pair that stays slow for a second window.  Algorithm 1's order is kept: overlay
-// walk, vote, tables. Internal to detectors/pipeline; thread-compatible.
+// walk, vote, tables.
+//
+// Visits are judged as they complete (not in the paper's configuration).  A late visit is under the
+// budget of false alarms already, so a pair that is late alone, by half as much again and as a
+// whole, is reported at once as a slow pair that nobody can place yet; company of other pairs,
+// tables or the rest of the sweep refine that incident instead of opening another.  What is known
+// before the first late visit says nothing about the failure, so the vote hears visits since then
+// only. Internal to detectors/pipeline; thread-compatible.
 #pragma once
 
 #include "detectors/pipeline/pipeline_state.h"
+#include "detectors/shortterm/shift_detector.h"
 #include "detectors/shortterm/short_term_detector.h"
 
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace bonescan {
@@ -21,6 +32,9 @@ class LatencyStage final {
   /// All results of a window that has just closed.
   void window_closed(Time now, std::span<const ShortTermResult> results);
 
+  /// Visits that completed in this turn, at most one decision a pair.
+  void visits_judged(Time now, std::span<const JudgedVisit> visits);
+
   /// Between windows: goes on with table dumps that the allowance put off.
   void run(Time now);
 
@@ -28,9 +42,13 @@ class LatencyStage final {
   void release(PairRange pairs);
 
   /// Bytes that go with pairs, and bytes that stay.
-  std::size_t held_size() const { return evidence_.held_size() + late_windows_.held_size(); }
+  std::size_t held_size() const {
+    return evidence_.held_size() + late_windows_.held_size() + seen_.held_size();
+  }
 
-  std::size_t kept_size() const { return evidence_.kept_size() + late_windows_.kept_size(); }
+  std::size_t kept_size() const {
+    return evidence_.kept_size() + late_windows_.kept_size() + seen_.kept_size();
+  }
 
  private:
   struct Late {
@@ -38,34 +56,97 @@ class LatencyStage final {
     float lof = 0.0F;
     float factor = 1.0F;
     int asked = 0;  ///< times its tables were asked for without an answer
+    // Of late visits:
+    bool by_visit = false;
+    Time since{};                 ///< start of its first late visit
+    Time last{};                  ///< and of its last one
+    std::uint32_t visits = 0;     ///< late ones
+    float minimum_factor = 1.0F;  ///< as factor, of the minimum
+    float log_p = 0.0F;
+    std::optional<TableFinding> tables{};  ///< they do not explain it
+  };
+
+  /// What a pair's last judged visit was.
+  enum class Heard : std::uint8_t {
+    kNothing,
+    kHealthy,
+    kLate,       ///< and no incident says why
+    kWaiting,    ///< late, and its incident has no place yet
+    kExplained,  ///< late, and no evidence about anything else
+  };
+
+  struct Seen {
+    Time at = Time::min();  ///< start of the visit
+    Heard heard = Heard::kNothing;
+  };
+
+  /// An incident that visits opened, while they may still say better where it is.
+  struct Growing {
+    IncidentIndex index = 0;
+    Time onset;
   };
 
   /// Links that only one RNIC's pairs accuse: its own link, or what its tables do with packets.
   struct Held {
     Accusation accusation;
     std::vector<LinkVotes> raw;
+    bool by_visit = false;
   };
 
+  /// The open incident that the pair's being late belongs to.
+  std::optional<IncidentIndex> explaining(PairId pair) const;
   bool attribute(Time now, PairId pair);
+  /// An incident of one pair, which waits for somebody to place it.
+  bool placeless(const Incident& incident) const;
   /// Do all pairs of the accusation share an end?
   bool one_end(const Accusation& accusation) const;
   void accuse_links(Time now, std::span<const ShortTermResult> results);
-  void open_link(Time now, const Accusation& accusation, std::span<const LinkVotes> raw);
+  /// `first`: the pair that is shown as an example; nullptr for none.
+  void open_link(Time now,
+                 const Accusation& accusation,
+                 std::span<const LinkVotes> raw,
+                 const Late* first);
+  const Late* first_late(const Accusation& accusation) const;
+  /// An open incident that already says so, or that has waited for it.
+  std::optional<IncidentIndex> join_link(Time now, const Accusation& accusation);
   void check_tables(Time now);
   /// Tables do not explain the pair: what was held back because of it is blamed.  False if nothing
   /// was.
-  bool open_held(Time now, PairId pair);
+  bool open_held(Time now, const Late& late);
   void open_rnic(Time now, const Late& late, const TableFinding& tables);
+  /// Is the component the RNIC of an end of one of the incident's pairs?
+  bool ends_at(const Incident& incident, ComponentId rnic) const;
   void open_persistent(Time now, const Late& late, const TableFinding& tables);
   void describe(Time now, IncidentIndex index, const Late& late);
   bool claimed(PairId pair) const;
 
+  // latency_visits.cpp
+  bool late_visit(Time now, const JudgedVisit& visit);
+  void recovered(PairId pair);
+  /// Whose late visits are evidence.
+  struct Wanted {
+    bool waiting = false;                ///< of incidents without a place
+    const Incident* incident = nullptr;  ///< of this one
+  };
+
+  void gather_visits(Time now, Time onset, const Wanted& wanted);
+  /// True if a link was accused.
+  bool vote_on_visits(Time now, Time onset, bool waiting);
+  void accuse_by_visits(Time now);
+  bool tables_were_clear(const Accusation& accusation) const;
+  bool in_company(const Late& late, std::span<const Late> others) const;
+  bool open_alone(Time now, const Late& late, std::span<const Late> others);
+  void grow(Time now);
+  void grow_one(Time now, const Growing& growing);
+
   PipelineState* state_;
   UnderlayVote vote_;
   EvidenceTable evidence_;
-  std::vector<Late> late_;  ///< of the last window, not yet explained, worst first
+  std::vector<Late> late_;  ///< of the last window or sweep, not yet explained, worst first
   std::vector<Held> held_;  ///< of the last window
   PagedColumn<PairId, std::uint8_t> late_windows_;  ///< late windows in a row
+  PagedColumn<PairId, Seen> seen_;
+  std::vector<Growing> growing_;
   std::string vote_clear_text_;
 };
 

@@ -8,6 +8,7 @@
 #include "detectors/pipeline/loss_stage.h"
 #include "detectors/pipeline/pipeline_state.h"
 #include "detectors/pipeline/skeleton_stage.h"
+#include "detectors/shortterm/shift_detector.h"
 #include "detectors/shortterm/short_term_detector.h"
 #include "detectors/window/window_store.h"
 #include "sim/base/check.h"
@@ -33,6 +34,13 @@ struct EndedTask {
   bool released = false;
 };
 
+/// What lies below the floor of windows is the clock's or the host's for visits as well.
+ShiftOptions shift_options(const PipelineOptions& options) {
+  ShiftOptions shift = options.shift;
+  shift.feature_floor = options.short_term.feature_floor;
+  return shift;
+}
+
 }  // namespace
 
 class Pipeline::Impl {
@@ -46,7 +54,9 @@ class Pipeline::Impl {
         follow_up_(state_),
         host_check_(state_),
         desk_(state_),
-        detector_(options.window, options.short_term, options.configuration) {
+        detector_(options.window, options.short_term, options.configuration),
+        sliding_(options.shift.evaluation == LatencyEvaluation::kSliding && !state_.paper()),
+        shift_(shift_options(options)) {
     submit(whole_range(telemetry.endpoints));
   }
 
@@ -93,6 +103,7 @@ class Pipeline::Impl {
   void poll(Time now) {
     state_.inspector.refill();
     state_.log.forget(now);
+    judge_visits(now);
     const Duration settle = state_.options.probing.timeout + state_.options.probing.lateness;
     while (window_end(window_) + settle <= now) {
       close_window(now);
@@ -118,6 +129,7 @@ class Pipeline::Impl {
   }
 
   void finish(Time now) {
+    judge_visits(now);
     // The window that still settles, and the one after it.
     while (stores_[0].sample_count() + stores_[1].sample_count() > 0) {
       close_window(now);
@@ -142,6 +154,7 @@ class Pipeline::Impl {
                 drift_,
                 skeleton_,
                 detector_,
+                shift_,
                 stores_[0],
                 stores_[1]);
     };
@@ -171,6 +184,9 @@ class Pipeline::Impl {
   void welcome(PairRange pairs) {
     detector_.resize(state_.scheduler.pairs().size());
     drift_.resize(state_.scheduler.pairs().size());
+    if (sliding_) {
+      shift_.resize(state_.scheduler.pairs().size());
+    }
     const EndpointDirectory& endpoints = state_.telemetry.endpoints;
     for (std::uint32_t i = 0; i < pairs.count; ++i) {
       const PairId pair(pairs.first.index() + i);
@@ -178,6 +194,9 @@ class Pipeline::Impl {
       const bool same = endpoints[ends.source].tor == endpoints[ends.target].tor;
       detector_.set_class(pair, same ? kSameTor : kCrossTor);
       drift_.set_class(pair, same ? kSameTor : kCrossTor);
+      if (sliding_) {
+        shift_.set_class(pair, same ? kSameTor : kCrossTor);
+      }
     }
   }
 
@@ -272,6 +291,9 @@ class Pipeline::Impl {
     latency_.release(pairs);
     drift_.release(pairs);
     detector_.drop(pairs);
+    if (sliding_) {
+      shift_.release(pairs);
+    }
     for (WindowStore& store : stores_) {
       store.release(pairs);
     }
@@ -316,6 +338,17 @@ class Pipeline::Impl {
     memory.last_visit = visit.start;
     stores_[slot(window)].add(visit.pair, cold ? rtts.subspan(1) : rtts);
     drift_.observe(now, {visit.pair, visit.start, cold, rtts, path});
+    if (sliding_) {
+      const ObservedVisit observed{visit.pair, visit.start, cold, rtts, path};
+      shift_.observe(now, std::span(&observed, 1));
+    }
+  }
+
+  void judge_visits(Time now) {
+    if (sliding_) {
+      shift_.evaluate(now, state_.updates.verdicts);
+      latency_.visits_judged(now, shift_.judged());
+    }
   }
 
   /// Is there a pair that could tell whether the failure is over, and did none of them say
@@ -360,6 +393,8 @@ class Pipeline::Impl {
   HostCheckStage host_check_;
   IncidentDesk desk_;
   ShortTermDetector detector_;
+  bool sliding_;  ///< visits are judged as they complete
+  ShiftDetector shift_;
   std::array<WindowStore, 2> stores_;
   std::array<WindowRecord, 2> records_;
   ClosedWindow closed_;

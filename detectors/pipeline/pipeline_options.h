@@ -2,6 +2,7 @@
 #pragma once
 
 #include "detectors/incident/maintenance_window.h"
+#include "detectors/shortterm/shift_options.h"
 #include "sim/base/units.h"
 #include "skeleton/skeleton_options.h"
 
@@ -118,6 +119,7 @@ struct PipelineOptions {
   WindowOptions window;
   ShortTermOptions short_term;
   LongTermOptions long_term;
+  ShiftOptions shift;
   LossOptions loss;
   LocalizeOptions localize;
   FollowUpOptions follow_up;

@@ -19,6 +19,10 @@ constexpr std::uint64_t kMemoryShare = 4;
 /// Where fits at different depths are compared: 1e-7. @ours
 constexpr double kReferenceLogP = -16.118;
 
+/// Of an exponential tail where the largest scores are all equal: two to five times wider than
+/// tails of healthy pairs are. @ours
+constexpr double kTiedScale = 1.0;
+
 /// Exceedances that a tail is fitted to, in square roots of the scores. @ours
 constexpr double kRoots = 3.0;
 
@@ -117,18 +121,21 @@ void NullThreshold::forget_half(Class& mine) const {
 
 void NullThreshold::fit(Class& mine) {
   mine.next_fit = mine.count + std::min(mine.count / kGrowthShare, options_.memory / kMemoryShare);
-  if (mine.scores.empty()) {
-    return;
-  }
   std::sort(mine.scores.begin(), mine.scores.end(), std::greater<>());
   // Far out the tail is nearer to its limit, and needs enough of them: a root is between.
   const auto scores = static_cast<double>(mine.count);
   const auto most = std::max(
       static_cast<std::size_t>(std::min(options_.tail_share * scores, kRoots * std::sqrt(scores))),
       options_.fit.least_exceedances);
-  std::size_t exceedances = std::min(mine.scores.size(), most + 1) - 1;
+  std::size_t exceedances = std::min(mine.scores.size(), most + 1);
+  exceedances -= exceedances > 0 ? 1 : 0;
   std::optional<Tail> best = fit_above(mine, exceedances);
   if (!best) {
+    // The largest scores are all equal, as where nothing but a coarse clock moves.
+    mine.tail = {.base = mine.scores.empty() ? mine.level : mine.scores.front(),
+                 .log_share = std::log(static_cast<double>(most) / scores),
+                 .fit = {.scale = kTiedScale}};
+    mine.trusted = true;
     return;
   }
   // A common part and a rare, wider one look like one heavy tail; deeper down only the rare one is

@@ -17,6 +17,7 @@
 // never matters; 2. a class without `least_scores` is not trusted: no threshold, log_p 0; 3. memory
 // is bounded by `kept` scores a class beside those of one turn; nothing is allocated once a class
 // has been seen; 4. log_p falls with the score.
+// Where the largest scores are all equal the tail is exponential, of scale 1.
 // The caller leaves out scores of anomalous pairs.  Thread-compatible; copies are independent.
 #pragma once
 

@@ -152,14 +152,32 @@ void ShiftDetector::report(Time now, std::vector<Verdict>& verdicts) {
 void ShiftDetector::open_turn() {
   // Two statistics share the budget.
   const double probability = this->probability() / 2.0;
+  const Class* strictest = nullptr;
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     Class& one = classes_[c];
     const auto id = static_cast<std::uint8_t>(c);
     one.null_trusted = probability > 0.0 && visit_null_.trusted(id) && run_null_.trusted(id);
     if (one.null_trusted) {
+      one.null_class = id;
       one.candidate = static_cast<float>(visit_null_.threshold(id, options_.candidate_probability));
       one.visit_threshold = static_cast<float>(visit_null_.threshold(id, probability));
       one.run_threshold = static_cast<float>(run_null_.threshold(id, probability));
+      if (strictest == nullptr || one.visit_threshold > strictest->visit_threshold) {
+        strictest = &one;
+      }
+    }
+  }
+  if (strictest == nullptr) {
+    return;
+  }
+  // A class of a few pairs would wait for hours; scores are in units of the pair's own spread.
+  for (Class& one : classes_) {
+    if (!one.null_trusted) {
+      one.null_trusted = true;
+      one.null_class = strictest->null_class;
+      one.candidate = strictest->candidate;
+      one.visit_threshold = strictest->visit_threshold;
+      one.run_threshold = strictest->run_threshold;
     }
   }
 }
@@ -225,7 +243,7 @@ void ShiftDetector::judge(Time now, const Staged& visit, JudgedVisit& out) {
     out.kind = found.shown ? VerdictKind::kAnomalous : VerdictKind::kHealthy;
     out.score = found.score;
     if (found.shown || found.score > mine.candidate) {
-      out.log_p = log_p(state.pair_class, found);
+      out.log_p = log_p(mine.null_class, found);
     }
     if (found.late || out.log_p < 0.0F) {
       out.factor = factor_of_levels(found.shift[kMedian]);
@@ -312,9 +330,9 @@ bool ShiftDetector::still_late(PairState& state, const Comparison& found) const 
   return state.shift >= state.late_shift * 0.5F || found.least_shift >= state.late_shift;
 }
 
-float ShiftDetector::log_p(std::uint8_t pair_class, const Comparison& found) const {
-  const double rarer = std::min(visit_null_.log_p(pair_class, static_cast<double>(found.score)),
-                                run_null_.log_p(pair_class, static_cast<double>(found.run)));
+float ShiftDetector::log_p(std::uint8_t null_class, const Comparison& found) const {
+  const double rarer = std::min(visit_null_.log_p(null_class, static_cast<double>(found.score)),
+                                run_null_.log_p(null_class, static_cast<double>(found.run)));
   return static_cast<float>(std::min(rarer + std::log(2.0), 0.0));
 }
 

@@ -21,11 +21,11 @@
 // told to the null after all, or what happens now and then would alarm for ever.
 //
 // Invariants: those of detector.h, and 1. a pair with fewer than least_history remembered visits,
-// or of a class without a trusted spread or null, is not judged; 2. all that is shared between
-// pairs moves at the end of a turn only and is made of integers or of sets, so the order of visits
-// does not matter; 3. nothing is allocated once every pair and class was seen and buffers have
-// grown.
-// Rough model: some 100 ns a visit; 176 bytes a pair.  Thread-compatible.
+// or of a class without a trusted spread, is not judged, and nobody before some
+// class has a trusted null (a small class borrows the one with the highest threshold); 2. all that
+// is shared between pairs moves at the end of a turn only and is made of integers or of sets, so
+// the order of visits does not matter; 3. nothing is allocated once every pair and class was seen
+// and buffers have grown. Rough model: some 100 ns a visit; 176 bytes a pair.  Thread-compatible.
 #pragma once
 
 #include "detectors/detect/detector.h"
@@ -120,8 +120,9 @@ class ShiftDetector final : public Detector {
     std::array<std::uint64_t, 2> new_squares{};
     std::uint64_t new_weight = 0;
     std::array<float, 2> variance{};
-    bool trusted = false;       ///< the spread
-    bool null_trusted = false;  ///< both nulls
+    bool trusted = false;         ///< the spread
+    bool null_trusted = false;    ///< both nulls, the own ones or borrowed
+    std::uint8_t null_class = 0;  ///< whose they are
     float candidate = 0.0F;
     float visit_threshold = 0.0F;
     float run_threshold = 0.0F;
@@ -151,7 +152,7 @@ class ShiftDetector final : public Detector {
   void tell_held(PairState& state);
   void contribute(PairState& state, const Comparison& found);
   void remember(PairId pair, PairState& state, const VisitLevels& levels);
-  float log_p(std::uint8_t pair_class, const Comparison& found) const;
+  float log_p(std::uint8_t null_class, const Comparison& found) const;
   void report(Time now, std::vector<Verdict>& verdicts);
 
   ShiftOptions options_;

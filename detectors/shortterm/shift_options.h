@@ -9,7 +9,14 @@
 
 namespace bonescan {
 
+enum class LatencyEvaluation : std::uint8_t {
+  kSliding,  ///< of a visit when it is complete, and of windows
+  kWindows,  ///< of windows alone, as in an ablation
+};
+
 struct ShiftOptions {
+  LatencyEvaluation evaluation = LatencyEvaluation::kSliding;
+
   /// Budget of the whole fleet, both statistics together: visits that are wrongly called late.
   /// @ours
   double false_alarms_per_day = 0.1;

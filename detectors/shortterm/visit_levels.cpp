@@ -14,7 +14,7 @@ namespace bonescan {
 namespace {
 
 /// Visits are short; longer ones are sorted by the library.
-constexpr std::size_t kLongestInsertion = 16;
+constexpr std::size_t kLongestRanking = 16;
 constexpr std::size_t kLongestVisit = 256;
 
 constexpr std::uint32_t kLeastRttNs = 500;
@@ -55,19 +55,44 @@ std::int16_t level_over(std::uint32_t log_floor, std::uint32_t rtt_ns) {
   return static_cast<std::int16_t>((log - log_floor) >> kLevelShift);
 }
 
-void sort(std::span<std::uint32_t> values) {
-  if (values.size() > kLongestInsertion) {
-    std::sort(values.begin(), values.end());
-    return;
+// Each value's rank is how many are smaller: all comparisons at once, and no branch that depends on
+// a value.  Equal values share a rank; the places that stay empty behind it are filled afterwards.
+void sort_by_rank(std::span<std::uint32_t> values) {
+  using Quad = std::int32_t __attribute__((vector_size(16)));
+  constexpr std::size_t kQuads = kLongestRanking / 4;
+  constexpr std::uint32_t kSign = 0x80000000;  // signed order of flipped values is unsigned order
+  std::array<std::int32_t, kLongestRanking> flipped;
+  flipped.fill(std::numeric_limits<std::int32_t>::max());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    flipped[i] = static_cast<std::int32_t>(values[i] ^ kSign);
   }
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    std::uint32_t carried = values[i];
-    for (std::size_t j = 0; j < i; ++j) {
-      const std::uint32_t held = values[j];
-      values[j] = std::min(held, carried);
-      carried = std::max(held, carried);
+  std::array<Quad, kQuads> lanes;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::memcpy(lanes.data(), flipped.data(), sizeof(lanes));
+  std::array<Quad, kQuads> ranks{};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Quad one = Quad{} + flipped[i];
+    for (std::size_t q = 0; q < kQuads; ++q) {
+      ranks[q] -= lanes[q] > one;
     }
-    values[i] = carried;
+  }
+  std::array<std::int32_t, kLongestRanking> rank;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::memcpy(rank.data(), ranks.data(), sizeof(rank));
+  std::array<std::uint32_t, kLongestRanking> sorted{};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sorted[static_cast<std::size_t>(rank[i])] = values[i];
+  }
+  std::uint32_t most = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    most = std::max(most, sorted[i]);
+    values[i] = most;
+  }
+}
+
+void sort(std::span<std::uint32_t> values) {
+  if (values.size() <= kLongestRanking) {
+    sort_by_rank(values);
+  } else {
+    std::sort(values.begin(), values.end());
   }
 }
 

@@ -116,6 +116,16 @@ void add_windows(DetectionTable& table) {
                {0.0, 100.0},
                short_term(&ShortTermOptions::minimum_factor),
                "The minimum RTT of an anomalous window exceeds the usual minimum by this factor.");
+  const auto shift = [](auto member) { return field(&PipelineOptions::shift, member); };
+  table.choice<LatencyEvaluation>(
+      "detection.short_term.evaluation",
+      {{"sliding", LatencyEvaluation::kSliding}, {"windows", LatencyEvaluation::kWindows}},
+      shift(&ShiftOptions::evaluation),
+      "Judge each visit when it is complete, and windows; or windows alone.");
+  table.number("detection.short_term.false_alarms_per_day",
+               {0.001, 1000.0},
+               shift(&ShiftOptions::false_alarms_per_day),
+               "Visits of the whole run that may be called late a day though nothing is wrong.");
 }
 
 void add_judgement(DetectionTable& table) {

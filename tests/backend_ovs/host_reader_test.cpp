@@ -78,8 +78,12 @@ class HostReaderTest : public testing::Test {
   static constexpr const char* kPort = "/sys/class/infiniband/mlx5_0/ports/1/";
 
   HostReaderTest() {
-    endpoints_.push_back({.name = "h1/rnic-0", .host = "h1"});
-    endpoints_.push_back({.name = "h2/rnic-0", .host = "h2"});
+    for (const char* host : {"h1", "h2"}) {
+      Endpoint endpoint;
+      endpoint.name = std::string(host) + "/rnic-0";
+      endpoint.host = host;
+      endpoints_.push_back(endpoint);
+    }
     const std::string port = kPort;
     write(port + "state", "4: ACTIVE\n");
     write(port + "rate", "200 Gb/sec (4X HDR)\n");

@@ -1,6 +1,7 @@
 // Cost of the short-term test: features per sample, factors per second, one detector step per pair.
 #include "detectors/shortterm/lof.h"
 #include "detectors/shortterm/lof_batch.h"
+#include "detectors/shortterm/shift_detector.h"
 #include "detectors/shortterm/short_term_detector.h"
 #include "detectors/window/features.h"
 #include "detectors/window/window_store.h"
@@ -170,6 +171,80 @@ void short_term_detector_bench(benchmark::State& state) {
 }
 
 BENCHMARK(short_term_detector_bench)->ArgName("pairs")->Arg(500)->Arg(15000)->Arg(100000);
+
+// Features and factor of every pair's newest window: what a sliding evaluation of all pairs costs.
+void features_and_lof_bench(benchmark::State& state) {
+  constexpr std::size_t kPairs = 20'000;
+  constexpr std::size_t kProbes = 10;
+  const std::vector<std::uint32_t> original = rtts_ns(kPairs * kProbes);
+  const RngStream stream(1, Purpose::kTest, 1);
+  std::vector<LofBlock> blocks(kPairs / kLofLanes);
+  std::uint64_t draw = 0;
+  for (LofBlock& block : blocks) {
+    for (std::size_t w = 0; w < kHistory; ++w) {
+      for (LofLanes& lanes : block.history[w]) {
+        lanes.fill(normal_at(stream, draw++));
+      }
+    }
+  }
+  std::vector<std::uint32_t> rtts;
+  const LofKernel kernel = best_lof_kernel();
+  for (auto _ : state) {
+    rtts = original;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      for (std::size_t lane = 0; lane < kLofLanes; ++lane) {
+        const std::size_t first = (b * kLofLanes + lane) * kProbes;
+        const FeatureVector logs =
+            log_features(window_features(std::span(rtts).subspan(first, kProbes)), 0.5);
+        for (std::size_t f = 0; f < kFeatureCount; ++f) {
+          blocks[b].query[f][lane] = logs[f] * 20.0;
+        }
+      }
+      benchmark::DoNotOptimize(local_outlier_factors(blocks[b], kHistory, LofOptions{}, kernel));
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kPairs));
+}
+
+BENCHMARK(features_and_lof_bench);
+
+// One complete visit: order statistics, comparison with its pair's last sixteen, verdict, null.
+void shift_detector_bench(benchmark::State& state) {
+  const auto pairs = static_cast<std::size_t>(state.range(0));
+  constexpr std::size_t kProbes = 10;
+  constexpr std::size_t kTurns = 32;
+  ShiftDetector detector({.probability = 1e-9});
+  detector.resize(pairs);
+  const std::vector<std::uint32_t> rtts = rtts_ns(pairs * kProbes + kTurns * kProbes);
+  std::vector<ObservedVisit> visits(pairs);
+  std::vector<Verdict> verdicts;
+  Time now;
+  std::size_t turn = 0;
+  const auto step = [&] {
+    for (std::size_t p = 0; p < pairs; ++p) {
+      visits[p] = {.pair = PairId(static_cast<std::uint32_t>(p)),
+                   .start = now,
+                   .rtts_ns = std::span(rtts).subspan((p + turn % kTurns) * kProbes, kProbes)};
+    }
+    now += std::chrono::seconds(1);
+    ++turn;
+    verdicts.clear();
+    detector.observe(now, visits);
+    detector.evaluate(now, verdicts);
+  };
+  for (std::size_t i = 0; i < kTurns + 5; ++i) {
+    step();
+  }
+  for (auto _ : state) {
+    step();
+    benchmark::DoNotOptimize(verdicts.data());
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(pairs));
+  state.counters["bytes_per_pair"] =
+      static_cast<double>(detector.held_size()) / static_cast<double>(pairs);
+}
+
+BENCHMARK(shift_detector_bench)->ArgName("pairs")->Arg(512)->Arg(32768)->Arg(300'000);
 
 }  // namespace
 }  // namespace bonescan

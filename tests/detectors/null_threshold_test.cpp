@@ -113,10 +113,16 @@ TEST(NullThreshold, ForgetsWhatWas) {
   EXPECT_NEAR(null.threshold(0, 1e-6), quiet, 0.4 * quiet);
 }
 
-TEST(NullThreshold, EqualScoresGiveNoThreshold) {
-  NullThreshold null({});
-  learn(null, 0, std::vector<double>(50'000, 0.0));
-  EXPECT_FALSE(null.trusted(0));
+// An idle network under a coarse clock: nothing moves, and a step must be found all the same.
+TEST(NullThreshold, EqualScoresHaveATailOfOneUnit) {
+  for (const std::size_t count : {std::size_t{6'000}, std::size_t{50'000}}) {
+    NullThreshold null({});
+    learn(null, 0, std::vector<double>(count, 0.25));
+    ASSERT_TRUE(null.trusted(0));
+    EXPECT_EQ(null.log_p(0, 0.25), 0.0);
+    EXPECT_GT(null.threshold(0, 1e-9), 10.0);
+    EXPECT_LT(null.threshold(0, 1e-9), 20.0);
+  }
 }
 
 TEST(NullThreshold, FallsWithTheScoreAndEndsSomewhere) {

@@ -275,6 +275,22 @@ TEST(ShiftDetector, AlarmsAsOftenAsItsBudgetSays) {
   EXPECT_LE(alarms, 60U);
 }
 
+// A bug: pairs of a class with few pairs were not judged for hours.
+TEST(ShiftDetector, ASmallClassBorrowsAThreshold) {
+  Watch watch;
+  watch.detector.set_class(kVictim, 9);
+  for (std::uint32_t p = 0; p < 10; ++p) {
+    watch.detector.set_class(PairId(p), 9);
+  }
+  watch.turns(100);
+  EXPECT_EQ(watch.alarms, 0U);
+  EXPECT_FALSE(watch.detector.visit_null().trusted(9));
+  watch.victim().factor = 7.5;
+  watch.turn();
+  ASSERT_TRUE(watch.late(kVictim));
+  EXPECT_LT(watch.verdicts.front().log_p, std::log(1e-7));
+}
+
 TEST(ShiftDetector, SpendsItsBudgetPerDay) {
   Watch watch(kPairs, {.false_alarms_per_day = 1.728});
   watch.turns(200);

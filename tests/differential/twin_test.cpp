@@ -72,6 +72,8 @@ bool touches(const EffectSpec& effect, const World& healthy, const VisitRecord& 
     }
     case EffectKind::kOffloadRemove:
     case EffectKind::kCountersFreeze:
+    case EffectKind::kCountersSet:
+    case EffectKind::kFlowEdit:
     case EffectKind::kTunnelVni:
     case EffectKind::kTunnelMtu:
     case EffectKind::kTunnelChecksum:

@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
              "2048B",
              "{effect: tunnel.mtu, on: host-0.01/rnic-1, mtu: 1500B}",
              "packet-size: "}),
-    [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+    [](const testing::TestParamInfo<Case>& made) { return std::string(made.param.name); });
 
 }  // namespace
 }  // namespace bonescan

@@ -145,7 +145,8 @@ detection:
   configuration: bonescan
   window: {length: 30s, history: 10, history_age: 5min, history_sweeps: 12, cold_after: 10s}
   short_term: {neighbours: 5, distance_floor: 0.05, features: all,
-               feature_floor: 500ns, threshold: 4, minimum_factor: 1.25}
+               feature_floor: 500ns, threshold: 4, minimum_factor: 1.25,
+               evaluation: sliding, false_alarms_per_day: 0.1}
   loss: {consecutive: 4, base_loss_ratio: 1e-5, pool_window: 60s, open_llr: 14}
   localize: {walks_per_round: 16, dumps_per_round: 4, latency_hit_ratio: 60%, tie_nats: 1}
   incident: {merge_gap: 60s, close_after: 90s, reopen_after: 10min}

@@ -1,4 +1,4 @@
-// detection_study [--quick] [--even] [--threads N] [--out DIRECTORY COMMAND COMMIT]
+// detection_study [--quick | --brief] [--even] [--threads N] [--out DIRECTORY COMMAND COMMIT]
 //
 // Runs the study of the detectors, prints it, and writes its files if told where.  --even takes the
 // seeds that may be tuned on, not those that are reported.
@@ -23,6 +23,8 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--quick") {
       size = bonescan::DetectionSize::kQuick;
+    } else if (arguments[i] == "--brief") {
+      size = bonescan::DetectionSize::kBrief;
     } else if (arguments[i] == "--even") {
       parity = bonescan::SeedParity::kEven;
     } else if (arguments[i] == "--threads" && i + 1 < arguments.size()) {
@@ -34,7 +36,8 @@ int main(int argc, char** argv) {
       i += 3;
     } else {
       std::fputs(
-          "usage: detection_study [--quick] [--even] [--threads N] [--out DIRECTORY COMMAND "
+          "usage: detection_study [--quick | --brief] [--even] [--threads N] [--out DIRECTORY "
+          "COMMAND "
           "COMMIT]\n",
           stderr);
       return 2;

@@ -13,6 +13,7 @@
 #include "sim/base/error.h"
 #include "sim/base/units.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -313,6 +313,9 @@ std::string release_complaint(const DetectorEntry& entry) {
 }
 
 std::string purpose_complaint(const DetectorEntry& entry) {
+  if (entry.slow) {
+    return "";  // The script lasts for minutes.
+  }
   const ScriptPlan loss{.fault = loss_fault(1.0)};
   if (entry.sees_loss && !accused(play(entry, loss), loss)) {
     return "an RNIC that loses everything is not noticed";

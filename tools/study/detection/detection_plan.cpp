@@ -206,16 +206,16 @@ double wandering_bound_s(double per_day, double nats) {
 }  // namespace
 
 std::vector<DelayCase> delay_cases(DetectionSize size) {
-  const std::uint32_t trials = size == DetectionSize::kFull ? 150 : 6;
+  const std::uint32_t trials = sized(size, 6, 60, 150);
   std::vector<DelayCase> cases;
   add_sweeps(cases, trials);
   add_steps(cases, trials);
-  if (size == DetectionSize::kFull) {
+  if (size != DetectionSize::kQuick) {
     add_ramps(cases, trials);
   }
   add_losses(cases, trials);
   add_shams(cases, trials);
-  add_worlds(cases, size == DetectionSize::kFull ? 60 : 4);
+  add_worlds(cases, sized(size, 4, 25, 60));
   return cases;
 }
 
@@ -232,7 +232,7 @@ std::vector<DelayCase> drift_cases(DetectionSize size) {
                               .fault = {.kind = FaultKind::kDrift, .factor = 1.1},
                               .warm_s = 36.0 * 3600.0,
                               .watch_s = 60.0 * 3600.0,
-                              .trials = size == DetectionSize::kFull ? 30U : 2U},
+                              .trials = sized(size, 2, 9, 30)},
                      .bound = {.median_s = 20.0 * 3600.0}});
   }
   return cases;

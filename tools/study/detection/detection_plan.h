@@ -10,9 +10,26 @@
 namespace bonescan {
 
 enum class DetectionSize : std::uint8_t {
-  kQuick,
+  kQuick,  ///< does it run?
+  kBrief,  ///< a third of everything
   kFull,
 };
+
+/// The number that goes with the size.
+constexpr std::uint32_t sized(DetectionSize size,
+                              std::uint32_t quick,
+                              std::uint32_t brief,
+                              std::uint32_t full) {
+  switch (size) {
+    case DetectionSize::kQuick:
+      return quick;
+    case DetectionSize::kBrief:
+      return brief;
+    case DetectionSize::kFull:
+      return full;
+  }
+  return full;
+}
 
 /// What the delay of the bonescan rules together has to be; 0 wants nothing.
 struct DelayBound {

@@ -34,14 +34,16 @@ DelayResult run_case(const DelayCase& one,
 }
 
 void run_nulls(DetectionResults& results, std::uint32_t threads) {
-  const bool full = results.size == DetectionSize::kFull;
   for (const NoiseWorld world : kNoiseWorlds) {
     FleetPlan fleet;
     fleet.world = world;
-    results.nulls.push_back(
-        {world,
-         run_null(
-             fleet, results.entries, results.parity, full ? 8 : 2, full ? 20'000 : 600, threads)});
+    results.nulls.push_back({world,
+                             run_null(fleet,
+                                      results.entries,
+                                      results.parity,
+                                      sized(results.size, 2, 6, 8),
+                                      sized(results.size, 600, 6'000, 20'000),
+                                      threads)});
   }
 }
 
@@ -52,15 +54,18 @@ TrialPlan step_of_a_pair(double factor, std::uint32_t trials) {
 }
 
 void run_operating_curves(DetectionResults& results, std::uint32_t threads) {
-  const bool full = results.size == DetectionSize::kFull;
-  const std::uint32_t trials = full ? 100 : 4;
+  const std::uint32_t trials = sized(results.size, 4, 40, 100);
   for (const OperatingCurve& curve : operating_curves()) {
     std::vector<DetectorEntry> entries;
     for (const double value : curve.values) {
       entries.push_back(curve.make(value));
     }
-    const auto null =
-        run_null({}, entries, results.parity, full ? 4 : 2, full ? 10'000 : 300, threads);
+    const auto null = run_null({},
+                               entries,
+                               results.parity,
+                               sized(results.size, 2, 4, 4),
+                               sized(results.size, 300, 4'000, 10'000),
+                               threads);
     const auto small = run_trials(step_of_a_pair(1.25, trials), entries, results.parity, threads);
     const auto middle = run_trials(step_of_a_pair(1.5, trials), entries, results.parity, threads);
     const auto large = run_trials(step_of_a_pair(7.5, trials), entries, results.parity, threads);
@@ -79,7 +84,7 @@ void run_operating_curves(DetectionResults& results, std::uint32_t threads) {
 }
 
 std::vector<DelayCase> ablation_cases(DetectionSize size) {
-  const std::uint32_t trials = size == DetectionSize::kFull ? 60 : 4;
+  const std::uint32_t trials = sized(size, 4, 25, 60);
   const auto plan = [&](const FaultPlan& fault, double watch_s, NoiseWorld world) {
     TrialPlan one{.fleet = {}, .fault = fault, .watch_s = watch_s, .trials = trials};
     one.fleet.world = world;
@@ -114,7 +119,6 @@ std::vector<DelayCase> ablation_cases(DetectionSize size) {
 }
 
 void run_ablations(DetectionResults& results, std::uint32_t threads) {
-  const bool full = results.size == DetectionSize::kFull;
   const std::vector<DelayCase> cases = ablation_cases(results.size);
   for (const DelayCase& one : cases) {
     results.ablation_cases.push_back(one.name);
@@ -131,8 +135,12 @@ void run_ablations(DetectionResults& results, std::uint32_t threads) {
     }
     FleetPlan fleet;
     fleet.counter_phase = ablation.counter_phase;
-    for (const NullSeries& one : run_null(
-             fleet, ablation.entries, results.parity, full ? 4 : 2, full ? 10'000 : 300, threads)) {
+    for (const NullSeries& one : run_null(fleet,
+                                          ablation.entries,
+                                          results.parity,
+                                          sized(results.size, 2, 4, 4),
+                                          sized(results.size, 300, 4'000, 10'000),
+                                          threads)) {
       result.null.incidents += one.incidents;
       result.null.visits = one.visits;
     }

@@ -220,6 +220,14 @@ std::string check_table(const DetectionResults& results) {
       "on | evaluations | expected | counted | ratio, 95 % bounds | ln p | required |\n"
       "|---|---|---|---|---|---|---|---|---|\n";
   for (const NullCheck& check : results.checks) {
+    if (check.evaluations == 0) {
+      text += fmt::format(
+          "| {} | {} | {:.3g} | none: the fit was not trusted |  |  |  |  | **not met** |\n",
+          to_string(check.world),
+          check.statistic,
+          static_cast<double>(check.fitted));
+      continue;
+    }
     text += fmt::format(
         "| {} | {} | {:.3g} | {:.3g} | {:.1f} | {} | {:.2f} ({:.2f} to {:.2f}) | {} | {}: {} |\n",
         to_string(check.world),

@@ -6,10 +6,13 @@
 #include "detectors/baselines/r_pingmesh_detector.h"
 #include "detectors/localize/fault_search.h"
 #include "detectors/localize/underlay_vote.h"
+#include "detectors/longterm/drift_detector.h"
+#include "detectors/longterm/long_term_z.h"
 #include "detectors/loss/loss_detector.h"
 #include "detectors/shortterm/paper_detector.h"
 #include "detectors/shortterm/robust_z_detector.h"
 #include "detectors/shortterm/shift_detector.h"
+#include "tools/study/detection/detection_trials.h"
 #include "tools/study/detection/learned_nulls.h"
 #include "tools/study/detection/window_lof.h"
 
@@ -38,6 +41,23 @@ class VoteLocalizer final : public Localizer {
  private:
   UnderlayVote vote_{VoteOptions{}};
 };
+
+std::vector<DetectorEntry> long_terms() {
+  return {
+      {.name = "skeletonhunter-z",
+       .make = [](const DetectorSite&) { return std::make_unique<LongTermZ>(LongTermZOptions{}); },
+       .sees_loss = false,
+       .paper = true,
+       .slow = true},
+      {.name = "bonescan-drift",
+       .make =
+           [](const DetectorSite&) { return std::make_unique<DriftDetector>(LevelDriftOptions{}); },
+       .sees_loss = false,
+       .learns_scale = true,
+       .ours = true,
+       .slow = true},
+  };
+}
 
 std::vector<DetectorEntry> baselines() {
   return {
@@ -68,8 +88,9 @@ std::vector<DetectorEntry> baselines() {
 }
 
 std::unique_ptr<Detector> shift_detector(const DetectorSite& site, double false_alarms_per_day) {
-  auto detector =
-      std::make_unique<ShiftDetector>(ShiftOptions{.false_alarms_per_day = false_alarms_per_day});
+  // The budget is that of 32,768 RNICs, however small the fleet of the study.
+  auto detector = std::make_unique<ShiftDetector>(
+      ShiftOptions{.probability = false_alarms_per_day / kFleetDayVisits});
   if (site.learned != nullptr) {
     detector->hold_nulls(site.learned->visit, site.learned->run);
   }
@@ -168,7 +189,7 @@ std::vector<DetectorEntry> losses() {
 const std::vector<DetectorEntry>& detector_registry() {
   static const std::vector<DetectorEntry> kAll = [] {
     std::vector<DetectorEntry> all;
-    for (const auto& part : {latencies(), losses(), baselines()}) {
+    for (const auto& part : {latencies(), losses(), long_terms(), baselines()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -180,7 +201,7 @@ const std::vector<OperatingCurve>& operating_curves() {
   static const std::vector<OperatingCurve> kAll = {
       {.name = "bonescan-shift",
        .setting = "budget a day",
-       .values = {0.1, 10.0, 1e3, 1e4, 1e5, 1e6},
+       .values = {0.1, 10.0, 1e3, 1e5, 1e6, 1e7},
        .make = shift_entry},
       {.name = "window-lof",
        .setting = "LOF",

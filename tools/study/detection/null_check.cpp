@@ -235,6 +235,9 @@ void run_check(const CheckPlan& plan, std::uint32_t threads, std::vector<NullChe
 }  // namespace
 
 bool NullCheck::holds() const {
+  if (evaluations == 0) {
+    return false;
+  }
   if (world != NoiseWorld::kWellSpecified) {
     return ratio() <= most_factor;
   }
@@ -242,14 +245,15 @@ bool NullCheck::holds() const {
 }
 
 std::vector<NullCheck> run_null_checks(DetectionSize size, std::uint32_t threads) {
-  const bool full = size == DetectionSize::kFull;
   std::vector<NullCheck> checks;
   for (const NoiseWorld world : kNoiseWorlds) {
     const bool plain = world == NoiseWorld::kWellSpecified;
     run_check({.world = world,
-               .fitted = full ? (plain ? 400'000'000U : 30'000'000U) : 400'000U,
-               .checked = full ? (plain ? 1'000'000'000U : 60'000'000U) : 200'000U,
-               .chunks = full ? (plain ? 20U : 6U) : 2U},
+               .fitted = plain ? sized(size, 400'000, 100'000'000, 400'000'000)
+                               : sized(size, 400'000, 10'000'000, 30'000'000),
+               .checked = plain ? sized(size, 200'000, 300'000'000, 1'000'000'000)
+                                : sized(size, 200'000, 20'000'000, 60'000'000),
+               .chunks = plain ? sized(size, 2, 20, 20) : sized(size, 2, 4, 6)},
               threads,
               checks);
   }

@@ -1,0 +1,254 @@
+// Late visits: who is late together since when, and what is said before a window closes.
+#include "detectors/pipeline/latency_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bonescan {
+namespace {
+
+/// A pair that is late alone is reported at its first late visit if its median rose by this, ...
+/// @ours
+constexpr double kAloneFactor = 1.5;
+/// ... and its minimum by this power of it: a queue leaves the minimum behind. @ours
+constexpr double kAlonePower = 0.5;
+/// With late pairs beside it that a vote could not explain, it must be late again. @ours
+constexpr std::uint32_t kPersistentVisits = 2;
+
+/// An incident is scored again for so many sweeps, and for a minute at least. @ours
+constexpr int kGrowingSweeps = 2;
+constexpr Duration kLeastGrowing = std::chrono::seconds(64);
+
+/// A new score replaces an old one that is not much better. @ours
+constexpr double kKeepScore = 0.8;
+
+}  // namespace
+
+void LatencyStage::visits_judged(Time now, std::span<const JudgedVisit> visits) {
+  bool fresh = false;
+  for (const JudgedVisit& visit : visits) {
+    if (visit.kind == VerdictKind::kInsufficientData) {
+      continue;
+    }
+    Seen& seen = seen_.at(visit.pair);
+    if (visit.start < seen.at) {
+      continue;
+    }
+    seen.at = visit.start;
+    seen.heard = Heard::kHealthy;
+    if (visit.kind == VerdictKind::kAnomalous) {
+      fresh = late_visit(now, visit) || fresh;
+    } else if (!late_.empty()) {
+      recovered(visit.pair);
+    }
+  }
+  // Nobody visited it for a sweep: whether it is still late is not known.
+  const Duration patience = state_->sweep() + 2 * state_->options.probing.visit;
+  std::erase_if(late_,
+                [&](const Late& late) { return late.by_visit && now - late.last > patience; });
+  if (fresh) {
+    accuse_by_visits(now);
+  }
+}
+
+// True if it is evidence that a vote has not heard.
+bool LatencyStage::late_visit(Time now, const JudgedVisit& visit) {
+  Seen& seen = seen_[visit.pair];
+  seen.heard = Heard::kExplained;
+  if (const auto index = explaining(visit.pair)) {
+    const bool open = placeless(state_->incidents[*index]);
+    const bool known = PipelineState::holds(state_->incidents[*index], visit.pair);
+    state_->incidents.attribute(*index, now, visit.pair);
+    seen.heard = open ? Heard::kWaiting : Heard::kExplained;
+    return open && !known;
+  }
+  if (static_cast<double>(visit.minimum_factor) < state_->options.short_term.minimum_factor) {
+    return false;  // A verdict, but nothing that a job would notice: no incident.
+  }
+  seen.heard = Heard::kLate;
+  auto late = std::find_if(late_.begin(), late_.end(), [&](const Late& one) {
+    return one.by_visit && one.pair == visit.pair;
+  });
+  if (late == late_.end()) {
+    late =
+        late_.insert(late_.end(), Late{.pair = visit.pair, .by_visit = true, .since = visit.start});
+  }
+  late->last = visit.start;
+  ++late->visits;
+  late->factor = visit.factor;
+  late->minimum_factor = visit.minimum_factor;
+  late->log_p = std::min(late->log_p, visit.log_p);
+  return true;
+}
+
+void LatencyStage::recovered(PairId pair) {
+  std::erase_if(late_, [&](const Late& late) { return late.by_visit && late.pair == pair; });
+}
+
+void LatencyStage::gather_visits(Time now, Time onset, const Wanted& wanted) {
+  const Time oldest = std::max(onset, now - state_->sweep() - 2 * state_->options.probing.visit);
+  evidence_.clear();
+  seen_.for_each([&](PairId pair, const Seen& seen) {
+    if (seen.heard == Heard::kNothing || seen.at < oldest) {
+      return;
+    }
+    if (seen.heard == Heard::kHealthy) {
+      evidence_.add(pair, 1, 0);
+    } else if (seen.heard == Heard::kLate || (seen.heard == Heard::kWaiting && wanted.waiting) ||
+               (wanted.incident != nullptr && PipelineState::holds(*wanted.incident, pair))) {
+      evidence_.add(pair, 1, 1);
+    }
+  });
+}
+
+// Pairs that became late together are heard first, since their first late visit.  Only if they
+// accuse nobody are pairs that were late before heard with them, and everything since then.
+void LatencyStage::accuse_by_visits(Time now) {
+  Time onset = now;
+  for (const Late& late : late_) {
+    if (late.by_visit) {
+      onset = std::min(onset, late.since);
+      state_->paths.retrace(late.pair, state_->flow(late.pair), now);
+    }
+  }
+  std::erase_if(held_, [](const Held& held) { return held.by_visit; });
+  if (!vote_on_visits(now, onset, false)) {
+    const Time oldest = now - state_->sweep() - 2 * state_->options.probing.visit;
+    seen_.for_each([&](PairId, const Seen& seen) {
+      if (seen.heard == Heard::kWaiting && seen.at >= oldest) {
+        onset = std::min(onset, seen.at);
+      }
+    });
+    vote_on_visits(now, onset, true);
+  }
+  std::erase_if(late_, [&](const Late& late) { return late.by_visit && claimed(late.pair); });
+  vote_clear_text_ = held_.empty() ? "no link explains the late visits so far"
+                                   : "a link explains the late visits, and so may the tables of "
+                                     "its RNIC";
+}
+
+bool LatencyStage::vote_on_visits(Time now, Time onset, bool waiting) {
+  gather_visits(now, onset, {.waiting = waiting});
+  const auto items = evidence_.relevant(state_->paths);
+  bool accused = false;
+  for (const Accusation& accusation : vote_.explain_all(items, Symptom::kLatency)) {
+    if (state_->distinct_pairs(accusation.pairs) < 2) {
+      continue;  // Algorithm 1: a single failing path accuses no link.
+    }
+    accused = true;
+    const auto votes = vote_.raw_vote(items);
+    if (one_end(accusation) && !tables_were_clear(accusation)) {
+      held_.push_back({accusation, {votes.begin(), votes.end()}, true});
+      continue;
+    }
+    open_link(now, accusation, votes, first_late(accusation));
+  }
+  return accused;
+}
+
+bool LatencyStage::tables_were_clear(const Accusation& accusation) const {
+  const auto accused = [&](PairId pair) {
+    return std::binary_search(accusation.pairs.begin(), accusation.pairs.end(), pair);
+  };
+  return std::any_of(
+             late_.begin(),
+             late_.end(),
+             [&](const Late& late) { return late.tables.has_value() && accused(late.pair); }) ||
+         std::any_of(state_->incidents.open().begin(),
+                     state_->incidents.open().end(),
+                     [&](IncidentIndex index) {
+                       const Incident& incident = state_->incidents[index];
+                       return placeless(incident) &&
+                              std::any_of(incident.pairs.begin(), incident.pairs.end(), accused);
+                     });
+}
+
+// Does another pair that is late share a link with it?
+bool LatencyStage::in_company(const Late& late, std::span<const Late> others) const {
+  const TracedPath* path = state_->paths.known(late.pair);
+  if (path == nullptr) {
+    return false;
+  }
+  const Pair& ends = state_->ends(late.pair);
+  return std::any_of(others.begin(), others.end(), [&](const Late& other) {
+    const Pair& their = state_->ends(other.pair);
+    const TracedPath* their_path = state_->paths.known(other.pair);
+    if (!other.by_visit || their == ends || their == ends.reversed() || their_path == nullptr) {
+      return false;
+    }
+    bool shared = false;
+    for_each_hop(*path,
+                 [&](const PathHop& hop) { shared = shared || crosses(*their_path, hop.link); });
+    return shared;
+  });
+}
+
+bool LatencyStage::open_alone(Time now, const Late& late, std::span<const Late> others) {
+  const auto factor = static_cast<double>(late.factor);
+  if (factor < kAloneFactor ||
+      static_cast<double>(late.minimum_factor) < std::pow(factor, kAlonePower) ||
+      (late.visits < kPersistentVisits && in_company(late, others))) {
+    return false;
+  }
+  open_persistent(now, late, *late.tables);
+  return true;
+}
+
+// At ages 1, 2, 4, 8, ... visit periods: early evidence moves the answer most.
+void LatencyStage::grow(Time now) {
+  const Duration most = std::max(kGrowingSweeps * state_->sweep(), kLeastGrowing);
+  std::erase_if(growing_, [&](const Growing& growing) {
+    const Incident& incident = state_->incidents[growing.index];
+    return incident.closed.has_value() || now - incident.opened > most;
+  });
+  for (const Growing& growing : growing_) {
+    const auto age = static_cast<std::uint64_t>((now - state_->incidents[growing.index].opened) /
+                                                state_->options.probing.visit);
+    if (age > 0 && (age & (age - 1)) == 0) {
+      grow_one(now, growing);
+    }
+  }
+}
+
+void LatencyStage::grow_one(Time now, const Growing& growing) {
+  const Incident& incident = state_->incidents[growing.index];
+  if (incident.layer != Layer::kUnderlay && incident.layer != Layer::kUndetermined) {
+    return;
+  }
+  // Of one pair alone a link is named by elimination, when the others of its sweep have passed.
+  const bool alone = state_->distinct_pairs(incident.pairs) < 2;
+  if (alone && now - growing.onset < state_->sweep()) {
+    return;
+  }
+  gather_visits(now, growing.onset, {.incident = &incident});
+  const auto scores = vote_.score(evidence_.relevant(state_->paths), Symptom::kLatency);
+  if (scores.empty() || (!incident.candidates.empty() &&
+                         scores.front().llr < kKeepScore * incident.candidates.front().score)) {
+    return;
+  }
+  const auto suspects = ties(scores, state_->options.localize.tie_nats);
+  const auto crossed = [&](PairId pair) {
+    const TracedPath* path = state_->paths.known(pair);
+    return path != nullptr && crosses(*path, suspects.front().link);
+  };
+  if (std::none_of(incident.pairs.begin(), incident.pairs.end(), crossed)) {
+    return;
+  }
+  const bool moved = incident.candidates.empty() ||
+                     suspects.front().link != incident.candidates.front().component ||
+                     suspects.size() != incident.candidates.size();
+  const std::string text =
+      vote_text(suspects.front(), suspects.size(), {}, state_->telemetry.components, "late visits");
+  state_->incidents.place(growing.index,
+                          Layer::kUnderlay,
+                          "link-latency",
+                          candidates_of(suspects),
+                          1.0 / static_cast<double>(suspects.size()));
+  if (moved) {
+    state_->incidents.add_evidence(growing.index, {now, "underlay-vote", false, text});
+  }
+}
+
+}  // namespace bonescan
