@@ -27,6 +27,7 @@ agent:
   host: host-a
   management: 10.0.0.1:7475
   metrics: 127.0.0.1:9475
+  alertmanager: 'http://[::1]:9093/prefix'
   output: runs/a
   flush: 10s
   seed: 7
@@ -81,10 +82,14 @@ detection:
                threshold: 4, minimum_factor: 1.25}
   loss: {consecutive: 4, base_loss_ratio: 1e-5, pool_window: 60s, open_llr: 14}
   localize: {walks_per_round: 16, dumps_per_round: 4, latency_hit_ratio: 60%, tie_nats: 1}
-  incident: {merge_gap: 60s, close_after: 90s}
+  incident: {merge_gap: 60s, close_after: 90s, reopen_after: 10min}
   follow_up: {probes_per_round: 40, traces_per_round: 16, rounds: 6, large_payload: 1KiB,
               other_dscp: 0, decide_nats: 7}
   host_check: {inspections_per_round: 2, round_periods: 10, flat_after: 60s}
+maintenance:
+  - {from: 5min, to: 10min, host: host-*}
+  - {from_utc: '2026-11-30T08:00:00Z', for: 1min, component: host-a/rnic-0}
+  - {from: 20min, for: 30s, task: pretrain}
 )yaml";
 
 AgentConfig parsed(const std::string& text) {

@@ -252,7 +252,7 @@ bool stands_alone(const SchemaKey& key) {
          !key.path.starts_with("jobs[].phases") && !key.path.starts_with("jobs[].stragglers") &&
          !key.path.starts_with("jobs[].idle") && !key.path.starts_with("jobs[].changes") &&
          key.path != "jobs[].container.beside" && key.path != "overlay.ovs.offload_rebalance" &&
-         key.path != "overlay.ovs.offloaded_stats_delay";
+         key.path != "overlay.ovs.offloaded_stats_delay" && !key.path.starts_with("maintenance");
 }
 
 std::string set_key(const SchemaKey& key, const std::string& value) {
