@@ -258,10 +258,10 @@ TEST_F(FollowUpTest, VariesPortSizeAndDscpBesideAControl) {
     std::vector<std::uint16_t> sizes;
     bool varies_dscp;
   };
-  for (const Case& c : {Case{"small probes", 64, 0, {1'024}, true},
-                        Case{"large probes", 2'048, 0, {64}, true},
-                        Case{"between", 400, 0, {64, 1'024}, true},
-                        Case{"that DSCP already", 64, 46, {1'024}, false}}) {
+  for (const Case& c : {Case{"small probes", 64, 26, {1'024}, true},
+                        Case{"large probes", 2'048, 26, {64}, true},
+                        Case{"between", 400, 26, {64, 1'024}, true},
+                        Case{"that DSCP already", 64, 0, {1'024}, false}}) {
     SCOPED_TRACE(c.name);
     FollowUp failing = probe(FollowUpKind::kControl);
     failing.payload_bytes = c.payload;
