@@ -134,8 +134,30 @@ void ComponentEvidence::add(const VisitTrial& trial,
                             std::span<const PathHop> answer) {
   BONESCAN_DCHECK(trial.probes > 0);
   BONESCAN_DCHECK(trial.lost <= trial.probes);
-  ++visit_;
   taught_visits_ += static_cast<double>(trial.probes) / options_.probes_per_visit;
+  withdrawing_ = false;
+  cross_all(trial, request, answer);
+  if (trial.lost > 0) {
+    weigh(trial);
+  }
+}
+
+void ComponentEvidence::withdraw(const VisitTrial& trial,
+                                 std::span<const PathHop> request,
+                                 std::span<const PathHop> answer) {
+  BONESCAN_DCHECK(trial.lost > 0);
+  withdrawing_ = true;
+  cross_all(trial, request, answer);
+  increments_ = increments(trial.probes, trial.lost);
+  for (const Crossed& where : crossed_) {
+    lower(where, trial);
+  }
+}
+
+void ComponentEvidence::cross_all(const VisitTrial& trial,
+                                  std::span<const PathHop> request,
+                                  std::span<const PathHop> answer) {
+  ++visit_;
   crossed_.clear();
   cross(request, trial);
   cross(answer, trial);
@@ -151,9 +173,6 @@ void ComponentEvidence::add(const VisitTrial& trial,
   }
   if (trial.both_ways.valid()) {
     cross(pairs_.at(trial.both_ways), EvidenceScope::kPair, trial.both_ways.index(), trial);
-  }
-  if (trial.lost > 0) {
-    weigh(trial);
   }
 }
 
@@ -176,6 +195,15 @@ void ComponentEvidence::cross(Cell& cell,
     return;
   }
   cell.visit = visit_;
+  if (withdrawing_) {
+    if (cell.place > 0) {
+      crossed_.push_back({.scope = scope,
+                          .index = static_cast<std::uint32_t>(index),
+                          .place = cell.place - 1,
+                          .probes = cell.probes});
+    }
+    return;
+  }
   if (trial.lost > 0) {
     if (cell.place == 0) {
       cell.place = make_excursion(cell.probes) + 1;
@@ -278,6 +306,16 @@ void ComponentEvidence::raise(const Crossed& where, const VisitTrial& trial, boo
   for (const Crossed& other : crossed_) {
     excursions_[other.place].taught = 0;
   }
+}
+
+void ComponentEvidence::lower(const Crossed& where, const VisitTrial& trial) {
+  Excursion& excursion = excursions_[where.place];
+  for (std::size_t test = 0; test < kTests; ++test) {
+    excursion.sums[test] = std::max(0.0, excursion.sums[test] - std::max(0.0, increments_[test]));
+  }
+  excursion.lossy -= std::min(excursion.lossy, 1U);
+  excursion.silent -= silent(trial.probes, trial.lost) ? std::min(excursion.silent, 1U) : 0U;
+  catch_up(excursion, where.probes);
 }
 
 ComponentAlarm ComponentEvidence::read(const Excursion& excursion, const Crossed& where) const {
