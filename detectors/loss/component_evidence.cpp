@@ -300,6 +300,7 @@ void ComponentEvidence::raise(const Crossed& where, const VisitTrial& trial, boo
     return;
   }
   alarms_.push_back(read(excursion, where));
+  alarms_.back().pair = trial.pair;
   // What a fault lost says nothing about the base.  Others that it crossed must not take the same
   // visits back again.
   taught_lossy_ = std::max(taught_lossy_ - excursion.taught, 1.0);
@@ -327,6 +328,7 @@ ComponentAlarm ComponentEvidence::read(const Excursion& excursion, const Crossed
   }
   return {.scope = where.scope,
           .index = where.index,
+          .pair = {},
           .llr = excursion.sums[best],
           .rate = kRates[best],
           .lossy = excursion.lossy,
@@ -367,12 +369,22 @@ std::vector<PairId> ComponentEvidence::pairs_of(const ComponentAlarm& alarm) con
 ComponentAlarm ComponentEvidence::state(EvidenceScope scope, std::uint32_t index) const {
   const Cell* cell = find(scope, index);
   if (cell == nullptr || cell->place == 0) {
-    return {.scope = scope, .index = index};
+    return {.scope = scope, .index = index, .pair = {}};
   }
   Excursion excursion = excursions_[cell->place - 1];
   catch_up(excursion, cell->probes);
   return read(excursion,
               {.scope = scope, .index = index, .place = cell->place - 1, .probes = cell->probes});
+}
+
+bool ComponentEvidence::alarming(EvidenceScope scope, std::uint32_t index) const {
+  const Cell* cell = find(scope, index);
+  if (cell == nullptr || cell->place == 0) {
+    return false;
+  }
+  Excursion excursion = excursions_[cell->place - 1];
+  catch_up(excursion, cell->probes);
+  return margin(excursion, scope) >= 0.0;
 }
 
 void ComponentEvidence::drop(Cell& cell) {

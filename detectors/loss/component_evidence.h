@@ -75,6 +75,7 @@ struct VisitTrial {
 struct ComponentAlarm {
   EvidenceScope scope = EvidenceScope::kLinkUp;
   std::uint32_t index = 0;  ///< of the ComponentId, EndpointId, host or PairId
+  PairId pair;              ///< whose visit made it alarm
   double llr = 0.0;         ///< nats, of the test that is furthest above its threshold
   double rate = 0.0;        ///< the loss rate of that test
   std::uint32_t lossy = 0;  ///< visits since the test was last at 0
@@ -121,6 +122,9 @@ class ComponentEvidence final {
 
   /// What all tests of a component say now, as an alarm, alarming or not.
   ComponentAlarm state(EvidenceScope scope, std::uint32_t index) const;
+
+  /// Is one of its tests above its threshold now?
+  bool alarming(EvidenceScope scope, std::uint32_t index) const;
 
   /// Learnt lossy visits per visit of probes_per_visit probes.
   double base_per_visit() const { return base_; }

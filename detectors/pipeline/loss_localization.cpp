@@ -258,15 +258,20 @@ IncidentIndex LossStage::underlay_incident_of(const Unexplained& item) const {
 }
 
 void LossStage::refine(Time now) {
+  refined_pairs_.resize(state_->incidents.all().size(), 0);
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     if (incident.layer != Layer::kUnderlay || !about_loss(incident) || incident.last_seen != now) {
       continue;
     }
-    // At ages 1, 2, 4, 8, ... visit periods: early evidence moves the answer most.
+    // At ages 1, 2, 4, 8, ... visit periods: early evidence moves the answer most.  And while a set
+    // is named, whenever another pair has joined.
     const auto age =
         static_cast<std::uint64_t>((now - incident.opened) / state_->options.probing.visit);
-    if (age > 0 && (age & (age - 1)) == 0) {
+    const bool joined = !state_->paper() && incident.candidates.size() > 1 &&
+                        incident.pairs.size() > refined_pairs_[index];
+    if (age > 0 && ((age & (age - 1)) == 0 || joined)) {
+      refined_pairs_[index] = incident.pairs.size();
       refine_one(now, index);
     }
   }

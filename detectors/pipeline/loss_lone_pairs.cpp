@@ -66,17 +66,26 @@ void LossStage::accuse_by_tests(Time now) {
   std::stable_sort(
       alarms.begin(), alarms.end(), [](const auto& a, const auto& b) { return a.llr > b.llr; });
   for (const ComponentAlarm& alarm : alarms) {
-    std::vector<PairId> pairs = tests_.pairs_of(alarm);
-    std::erase_if(pairs, [&](PairId pair) { return !state_->live(pair) || explained(pair); });
-    if (pairs.empty()) {
+    // What was claimed in this turn has been withdrawn; silent pairs open incidents of their own.
+    if (!tests_.alarming(alarm.scope, alarm.index) || settled_elsewhere(alarm.pair)) {
       continue;
     }
+    std::vector<PairId> pairs = tests_.pairs_of(alarm);
+    std::erase_if(pairs, [&](PairId pair) { return settled_elsewhere(pair); });
     if (!is_link(alarm.scope) || state_->distinct_pairs(pairs) < 2) {
-      hold(now, pairs.back(), Symptom::kLoss);
+      hold(now, alarm.pair, Symptom::kLoss);
     } else {
       open_tested(now, alarm, alarms, pairs);
     }
   }
+}
+
+bool LossStage::settled_elsewhere(PairId pair) const {
+  const auto held = [pair](const Unexplained& item) {
+    return item.pair == pair && item.symptom == Symptom::kUnreachable;
+  };
+  return !state_->live(pair) || explained(pair) ||
+         std::any_of(unexplained_.begin(), unexplained_.end(), held);
 }
 
 bool LossStage::explained(PairId pair) const {

@@ -90,6 +90,8 @@ class LossStage final {
   /// Is there an unexplained pair, or an alarm, behind it?
   bool founded(const Accusation& accusation) const;
   void accuse_by_tests(Time now);
+  /// Is the pair gone, explained, or among the unexplained as silent?
+  bool settled_elsewhere(PairId pair) const;
   /// Does an open incident of loss hold the pair, or one of its candidates lie on its path?
   bool explained(PairId pair) const;
   void open_tested(Time now,
@@ -147,7 +149,8 @@ class LossStage final {
   EvidenceTable evidence_;
   double base_per_visit_;
   std::vector<Unexplained> unexplained_;
-  PagedColumn<EndpointId, Time> agent_dead_at_;     ///< last time it was found dead
+  std::vector<std::size_t> refined_pairs_;       ///< by incident: its pairs when last scored again
+  PagedColumn<EndpointId, Time> agent_dead_at_;  ///< last time it was found dead
   PagedColumn<EndpointId, std::uint32_t> host_of_;  ///< dense number of the endpoint's host
   std::map<std::string, std::uint32_t> hosts_;      ///< every host ever, by name
   std::vector<IncidentIndex> agent_incident_;       ///< by host; may be closed
