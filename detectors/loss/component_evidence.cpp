@@ -134,8 +134,30 @@ void ComponentEvidence::add(const VisitTrial& trial,
                             std::span<const PathHop> answer) {
   BONESCAN_DCHECK(trial.probes > 0);
   BONESCAN_DCHECK(trial.lost <= trial.probes);
-  ++visit_;
   taught_visits_ += static_cast<double>(trial.probes) / options_.probes_per_visit;
+  withdrawing_ = false;
+  cross_all(trial, request, answer);
+  if (trial.lost > 0) {
+    weigh(trial);
+  }
+}
+
+void ComponentEvidence::withdraw(const VisitTrial& trial,
+                                 std::span<const PathHop> request,
+                                 std::span<const PathHop> answer) {
+  BONESCAN_DCHECK(trial.lost > 0);
+  withdrawing_ = true;
+  cross_all(trial, request, answer);
+  increments_ = increments(trial.probes, trial.lost);
+  for (const Crossed& where : crossed_) {
+    lower(where, trial);
+  }
+}
+
+void ComponentEvidence::cross_all(const VisitTrial& trial,
+                                  std::span<const PathHop> request,
+                                  std::span<const PathHop> answer) {
+  ++visit_;
   crossed_.clear();
   cross(request, trial);
   cross(answer, trial);
@@ -151,9 +173,6 @@ void ComponentEvidence::add(const VisitTrial& trial,
   }
   if (trial.both_ways.valid()) {
     cross(pairs_.at(trial.both_ways), EvidenceScope::kPair, trial.both_ways.index(), trial);
-  }
-  if (trial.lost > 0) {
-    weigh(trial);
   }
 }
 
@@ -176,6 +195,15 @@ void ComponentEvidence::cross(Cell& cell,
     return;
   }
   cell.visit = visit_;
+  if (withdrawing_) {
+    if (cell.place > 0) {
+      crossed_.push_back({.scope = scope,
+                          .index = static_cast<std::uint32_t>(index),
+                          .place = cell.place - 1,
+                          .probes = cell.probes});
+    }
+    return;
+  }
   if (trial.lost > 0) {
     if (cell.place == 0) {
       cell.place = make_excursion(cell.probes) + 1;
@@ -272,12 +300,23 @@ void ComponentEvidence::raise(const Crossed& where, const VisitTrial& trial, boo
     return;
   }
   alarms_.push_back(read(excursion, where));
+  alarms_.back().pair = trial.pair;
   // What a fault lost says nothing about the base.  Others that it crossed must not take the same
   // visits back again.
   taught_lossy_ = std::max(taught_lossy_ - excursion.taught, 1.0);
   for (const Crossed& other : crossed_) {
     excursions_[other.place].taught = 0;
   }
+}
+
+void ComponentEvidence::lower(const Crossed& where, const VisitTrial& trial) {
+  Excursion& excursion = excursions_[where.place];
+  for (std::size_t test = 0; test < kTests; ++test) {
+    excursion.sums[test] = std::max(0.0, excursion.sums[test] - std::max(0.0, increments_[test]));
+  }
+  excursion.lossy -= std::min(excursion.lossy, 1U);
+  excursion.silent -= silent(trial.probes, trial.lost) ? std::min(excursion.silent, 1U) : 0U;
+  catch_up(excursion, where.probes);
 }
 
 ComponentAlarm ComponentEvidence::read(const Excursion& excursion, const Crossed& where) const {
@@ -289,6 +328,7 @@ ComponentAlarm ComponentEvidence::read(const Excursion& excursion, const Crossed
   }
   return {.scope = where.scope,
           .index = where.index,
+          .pair = {},
           .llr = excursion.sums[best],
           .rate = kRates[best],
           .lossy = excursion.lossy,
@@ -329,12 +369,22 @@ std::vector<PairId> ComponentEvidence::pairs_of(const ComponentAlarm& alarm) con
 ComponentAlarm ComponentEvidence::state(EvidenceScope scope, std::uint32_t index) const {
   const Cell* cell = find(scope, index);
   if (cell == nullptr || cell->place == 0) {
-    return {.scope = scope, .index = index};
+    return {.scope = scope, .index = index, .pair = {}};
   }
   Excursion excursion = excursions_[cell->place - 1];
   catch_up(excursion, cell->probes);
   return read(excursion,
               {.scope = scope, .index = index, .place = cell->place - 1, .probes = cell->probes});
+}
+
+bool ComponentEvidence::alarming(EvidenceScope scope, std::uint32_t index) const {
+  const Cell* cell = find(scope, index);
+  if (cell == nullptr || cell->place == 0) {
+    return false;
+  }
+  Excursion excursion = excursions_[cell->place - 1];
+  catch_up(excursion, cell->probes);
+  return margin(excursion, scope) >= 0.0;
 }
 
 void ComponentEvidence::drop(Cell& cell) {

@@ -75,6 +75,7 @@ struct VisitTrial {
 struct ComponentAlarm {
   EvidenceScope scope = EvidenceScope::kLinkUp;
   std::uint32_t index = 0;  ///< of the ComponentId, EndpointId, host or PairId
+  PairId pair;              ///< whose visit made it alarm
   double llr = 0.0;         ///< nats, of the test that is furthest above its threshold
   double rate = 0.0;        ///< the loss rate of that test
   std::uint32_t lossy = 0;  ///< visits since the test was last at 0
@@ -100,6 +101,13 @@ class ComponentEvidence final {
            std::span<const PathHop> request,
            std::span<const PathHop> answer);
 
+  /// Takes a lossy visit back that add() counted and that something else explains.  What it left in
+  /// the tests is subtracted, though clean visits may have worn it down since: no test is left too
+  /// high.
+  void withdraw(const VisitTrial& trial,
+                std::span<const PathHop> request,
+                std::span<const PathHop> answer);
+
   /// Uses what was learnt of the base from now on.  Call once a turn: visits between two calls are
   /// weighed alike.
   void settle();
@@ -114,6 +122,9 @@ class ComponentEvidence final {
 
   /// What all tests of a component say now, as an alarm, alarming or not.
   ComponentAlarm state(EvidenceScope scope, std::uint32_t index) const;
+
+  /// Is one of its tests above its threshold now?
+  bool alarming(EvidenceScope scope, std::uint32_t index) const;
 
   /// Learnt lossy visits per visit of probes_per_visit probes.
   double base_per_visit() const { return base_; }
@@ -168,7 +179,11 @@ class ComponentEvidence final {
   const Cell* find(EvidenceScope scope, std::uint32_t index) const;
   void cross(Cell& cell, EvidenceScope scope, std::size_t index, const VisitTrial& trial);
   void cross(std::span<const PathHop> hops, const VisitTrial& trial);
+  void cross_all(const VisitTrial& trial,
+                 std::span<const PathHop> request,
+                 std::span<const PathHop> answer);
   void weigh(const VisitTrial& trial);
+  void lower(const Crossed& where, const VisitTrial& trial);
   /// Lets the clean visits since the last lossy one pull the tests down.
   void catch_up(Excursion& excursion, std::uint64_t probes) const;
   void name(Excursion& excursion, PairId pair) const;
@@ -198,6 +213,7 @@ class ComponentEvidence final {
   std::vector<Crossed> crossed_;     ///< by the lossy visit at hand
   std::vector<ComponentAlarm> alarms_;
   std::uint32_t visit_ = 0;
+  bool withdrawing_ = false;
 };
 
 }  // namespace bonescan

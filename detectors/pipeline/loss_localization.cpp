@@ -1,4 +1,4 @@
-// Algorithm 1 for lost probes: the second half of LossStage.
+// Algorithm 1 for lost probes: the second third of LossStage.
 #include "detectors/pipeline/loss_stage.h"
 
 #include <fmt/format.h>
@@ -7,10 +7,6 @@
 
 namespace bonescan {
 namespace {
-
-/// An unreachable pair waits this long for others to fail with it before it is taken for alone.
-/// @ours
-constexpr Duration kLonePatience = std::chrono::seconds(3);
 
 /// Evidence from before an incident opened that still counts when it is refined. @ours
 constexpr Duration kLead = std::chrono::seconds(10);
@@ -40,10 +36,10 @@ bool LossStage::walk_overlay(Time now, Unexplained& item) {
     return false;
   }
   if (finding->culprit.valid()) {
-    open_overlay(now, *finding, item.pair);
+    open_overlay(now, *finding, item);
     return true;
   }
-  item.walked = finding->available || now - item.since >= kLonePatience;
+  item.walked = finding->available || now - item.since >= patience();
   item.pending = finding->pending && !item.walked;
   item.walk_clear = finding->clear;
   item.walk_text = finding->text;
@@ -54,7 +50,8 @@ void LossStage::drop_claimed() {
   std::erase_if(unexplained_, [](const Unexplained& item) { return item.claimed; });
 }
 
-void LossStage::open_overlay(Time now, const OverlayFinding& finding, PairId pair) {
+void LossStage::open_overlay(Time now, const OverlayFinding& finding, const Unexplained& item) {
+  const PairId pair = item.pair;
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     if (incident.layer == Layer::kOverlay &&
@@ -63,8 +60,10 @@ void LossStage::open_overlay(Time now, const OverlayFinding& finding, PairId pai
       return;
     }
   }
-  const IncidentIndex index =
-      state_->incidents.open_incident(now, Layer::kOverlay, Symptom::kUnreachable, finding.kind);
+  const IncidentIndex index = item.incident != kNoIncident
+                                  ? item.incident
+                                  : state_->incidents.open_incident(
+                                        now, Layer::kOverlay, Symptom::kUnreachable, finding.kind);
   state_->incidents.place(index, Layer::kOverlay, finding.kind, {{finding.culprit, 1.0}}, 1.0);
   describe_loss(now, index, pair);
   state_->incidents.add_evidence(index, {now, "overlay-walk", false, finding.text});
@@ -79,7 +78,8 @@ void LossStage::gather(Time since, const Incident* incident) {
       continue;
     }
     if (visit.attribution == Attribution::kIncident &&
-        (incident == nullptr || !state_->holds_either_way(*incident, visit.pair))) {
+        !(incident == nullptr ? lone_incident_of({&visit.pair, 1}) != kNoIncident
+                              : state_->holds_either_way(*incident, visit.pair))) {
       continue;
     }
     evidence_.add(visit.pair, 1, visit.lossy() ? 1 : 0);
@@ -114,19 +114,23 @@ void LossStage::accuse_links(Time now) {
   });
   const std::vector<Accusation> accusations = blame(items, silent);
   for (const Accusation& accusation : accusations) {
+    const bool alone = !state_->paper() && state_->distinct_pairs(accusation.pairs) < 2;
+    const IncidentIndex grown = state_->paper() ? kNoIncident : lone_incident_of(accusation.pairs);
     const IncidentIndex known = open_incident_of(accusation);
-    if (known != kNoIncident) {
+    if (grown != kNoIncident) {
+      if (!alone) {
+        grow(now, grown, accusation, gray_vote_.raw_vote(items));
+      }
+    } else if (known != kNoIncident) {
       for (const PairId pair : accusation.pairs) {
         claim(known, now, pair);
       }
-      continue;
-    }
-    if (!state_->paper() && state_->distinct_pairs(accusation.pairs) < 2) {
+    } else if (alone) {
       // Algorithm 1: a single failing path accuses no link.  The pair waits for the other stages.
       hold(now, accusation.pairs.front(), Symptom::kLoss);
-      continue;
+    } else if (state_->paper() || founded(accusation)) {
+      open_underlay(now, accusation, gray_vote_.raw_vote(items));
     }
-    open_underlay(now, accusation, gray_vote_.raw_vote(items));
   }
 }
 
@@ -144,14 +148,25 @@ IncidentIndex LossStage::open_incident_of(const Accusation& accusation) const {
 void LossStage::open_underlay(Time now,
                               const Accusation& accusation,
                               std::span<const LinkVotes> raw) {
+  const bool unreachable = mostly_silent(accusation);
+  const Symptom symptom = unreachable ? Symptom::kUnreachable : Symptom::kLoss;
+  const IncidentIndex index =
+      state_->open_accused(now, symptom, unreachable ? "link-down" : "link-loss", accusation);
+  describe_underlay(now, index, accusation, raw);
+}
+
+bool LossStage::mostly_silent(const Accusation& accusation) const {
   const auto silent = static_cast<std::size_t>(
       std::count_if(accusation.pairs.begin(), accusation.pairs.end(), [&](PairId pair) {
         return state_->log.streak(pair) >= state_->options.loss.consecutive;
       }));
-  const bool unreachable = 2 * silent >= accusation.pairs.size();
-  const Symptom symptom = unreachable ? Symptom::kUnreachable : Symptom::kLoss;
-  const std::string kind = unreachable ? "link-down" : "link-loss";
-  const IncidentIndex index = state_->open_accused(now, symptom, kind, accusation);
+  return 2 * silent >= accusation.pairs.size() || (!state_->paper() && dead_since(accusation));
+}
+
+void LossStage::describe_underlay(Time now,
+                                  IncidentIndex index,
+                                  const Accusation& accusation,
+                                  std::span<const LinkVotes> raw) {
   describe_loss(now, index, accusation.pairs.front());
   const auto walked = std::find_if(unexplained_.begin(), unexplained_.end(), [&](const auto& item) {
     return item.walked &&
@@ -164,17 +179,24 @@ void LossStage::open_underlay(Time now,
     state_->explain_walk(index, now, accusation.pairs.front());
   }
   state_->explain_vote(index, now, accusation, raw, "lossy visits");
-  for (const PairId pair : accusation.pairs) {
+  claim_lossy(index, now, accusation.pairs, accusation.suspects.front().llr);
+}
+
+void LossStage::claim_lossy(IncidentIndex index,
+                            Time now,
+                            std::span<const PairId> pairs,
+                            double llr) {
+  for (const PairId pair : pairs) {
     if (state_->log.streak(pair) < state_->options.loss.consecutive) {
-      state_->updates.verdicts.push_back(
-          {.at = now,
-           .pair = pair,
-           .kind = VerdictKind::kAnomalous,
-           .rule = VerdictRule::kPooledLoss,
-           .score = static_cast<float>(accusation.suspects.front().llr)});
+      state_->updates.verdicts.push_back({.at = now,
+                                          .pair = pair,
+                                          .kind = VerdictKind::kAnomalous,
+                                          .rule = VerdictRule::kPooledLoss,
+                                          .score = static_cast<float>(llr)});
     }
     claim(index, now, pair);
   }
+  forgive(index);
 }
 
 void LossStage::claim(IncidentIndex index, Time now, PairId pair) {
@@ -187,30 +209,13 @@ void LossStage::claim(IncidentIndex index, Time now, PairId pair) {
   for (VisitOutcome& visit : state_->log.recent()) {
     if (visit.lossy() && visit.attribution == Attribution::kNone && same(visit.pair)) {
       visit.attribution = Attribution::kIncident;
+      if (state_->live(visit.pair)) {
+        withdraw(visit);
+      }
     }
   }
   for (Unexplained& item : unexplained_) {
     item.claimed = item.claimed || same(item.pair);
-  }
-}
-
-void LossStage::give_up_on_lone_pairs(Time now) {
-  for (std::size_t i = 0; i < unexplained_.size(); ++i) {
-    const Unexplained item = unexplained_[i];
-    if (item.claimed || !item.walked || now - item.since < kLonePatience) {
-      continue;
-    }
-    IncidentIndex known = overlay_incident_of(item.pair);
-    if (known == kNoIncident && !state_->paper()) {
-      known = underlay_incident_of(item);
-    }
-    if (known != kNoIncident) {
-      claim(known, now, item.pair);
-    } else if (const auto tables = state_->inspector.tables(state_->flow(item.pair), now)) {
-      if (tables->available || now - item.since >= 2 * kLonePatience) {
-        open_lone(now, item, *tables);
-      }
-    }
   }
 }
 
@@ -252,47 +257,21 @@ IncidentIndex LossStage::underlay_incident_of(const Unexplained& item) const {
   return kNoIncident;
 }
 
-void LossStage::open_lone(Time now, const Unexplained& item, const TableFinding& tables) {
-  const bool silent = item.symptom == Symptom::kUnreachable;
-  const IncidentIndex index = state_->incidents.open_incident(
-      now, Layer::kUndetermined, item.symptom, silent ? "unreachable-pair" : "lossy-pair");
-  describe_loss(now, index, item.pair);
-  const bool traced = state_->paths.known(item.pair) != nullptr;
-  state_->incidents.add_evidence(index, {now, "overlay-walk", item.walk_clear, item.walk_text});
-  state_->incidents.add_evidence(index,
-                                 {now,
-                                  "underlay-vote",
-                                  traced,
-                                  traced ? "no link lies on failing paths of two pairs"
-                                         : "the pair's path could not be traced"});
-  state_->incidents.add_evidence(
-      index, {now, "flow-table-diff", tables.available && !tables.mismatch, tables.text});
-  if (tables.mismatch) {
-    state_->place_table_mismatch(index, tables);
-  } else if (tables.available && item.walk_clear) {
-    // By elimination it is one of the links that only this pair crosses.
-    gather(now - state_->options.loss.pool_window, nullptr);
-    const auto scores = unreachable_vote_.score(evidence_.relevant(state_->paths), Symptom::kLoss);
-    const auto suspects = ties(scores, state_->options.localize.tie_nats);
-    state_->incidents.place(index,
-                            Layer::kUnderlay,
-                            silent ? "link-down" : "link-loss",
-                            candidates_of(suspects),
-                            1.0 / static_cast<double>(std::max<std::size_t>(suspects.size(), 1)));
-  }
-  claim(index, now, item.pair);
-}
-
 void LossStage::refine(Time now) {
+  refined_pairs_.resize(state_->incidents.all().size(), 0);
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     if (incident.layer != Layer::kUnderlay || !about_loss(incident) || incident.last_seen != now) {
       continue;
     }
-    // At ages 1, 2, 4, 8, ... visit periods: early evidence moves the answer most.
+    // At ages 1, 2, 4, 8, ... visit periods: early evidence moves the answer most.  And while a set
+    // is named, whenever another pair has joined.
     const auto age =
         static_cast<std::uint64_t>((now - incident.opened) / state_->options.probing.visit);
-    if (age > 0 && (age & (age - 1)) == 0) {
+    const bool joined = !state_->paper() && incident.candidates.size() > 1 &&
+                        incident.pairs.size() > refined_pairs_[index];
+    if (age > 0 && ((age & (age - 1)) == 0 || joined)) {
+      refined_pairs_[index] = incident.pairs.size();
       refine_one(now, index);
     }
   }

@@ -28,6 +28,8 @@ VoteOptions vote_options(const PipelineOptions& options, double base, double ope
 LossStage::LossStage(PipelineState& state)
     : state_(&state),
       ledger_(state.options.loss.pool_window),
+      tests_(LossEvidenceOptions{.probes_per_visit = state.options.probing.probes_per_visit,
+                                 .base_loss_ratio = state.options.loss.base_loss_ratio}),
       gray_vote_(vote_options(
           state.options, lossy_visit_ratio(state.options), state.options.loss.open_llr)),
       unreachable_vote_(vote_options(
@@ -47,15 +49,20 @@ void LossStage::submit(EndpointRange range) {
 void LossStage::release(PairRange pairs) {
   std::erase_if(unexplained_, [&](const Unexplained& item) { return pairs.holds(item.pair); });
   evidence_.release(pairs);
+  tests_.release(pairs);
+  both_ways_.release(pairs.first, pairs.count);
 }
 
 void LossStage::release(EndpointId endpoint) {
   agent_dead_at_.release(endpoint, 1);
   host_of_.release(endpoint, 1);
+  tests_.release(endpoint);
 }
 
 void LossStage::observe(Time now, VisitOutcome& visit, const TracedPath* path) {
-  ledger_.advance(now);
+  if (state_->paper()) {
+    ledger_.advance(now);
+  }
   if (visit.probes == 0) {
     visit.attribution = Attribution::kExcused;
     return;
@@ -66,9 +73,7 @@ void LossStage::observe(Time now, VisitOutcome& visit, const TracedPath* path) {
   if (visit.attribution != Attribution::kNone) {
     return;
   }
-  if (path != nullptr) {
-    ledger_.add(*path, visit.lossy());
-  }
+  weigh(visit, path);
   if (visit.lossy() && state_->log.streak(visit.pair) >= state_->options.loss.consecutive) {
     state_->updates.verdicts.push_back({.at = now,
                                         .pair = visit.pair,
@@ -79,12 +84,65 @@ void LossStage::observe(Time now, VisitOutcome& visit, const TracedPath* path) {
   }
 }
 
+void LossStage::weigh(const VisitOutcome& visit, const TracedPath* path) {
+  if (state_->paper()) {
+    if (path != nullptr) {
+      ledger_.add(*path, visit.lossy());
+    }
+    return;
+  }
+  if (path != nullptr) {
+    tests_.add(trial_of(visit), path->request, path->answer);
+  } else {
+    tests_.add(trial_of(visit), {}, {});
+  }
+}
+
+VisitTrial LossStage::trial_of(const VisitOutcome& visit) {
+  const Pair& ends = state_->ends(visit.pair);
+  return {.pair = visit.pair,
+          .both_ways = both_ways(visit.pair),
+          .endpoints = {ends.source, ends.target},
+          .hosts = {host_of_.value(ends.source), host_of_.value(ends.target)},
+          .probes = visit.probes,
+          .lost = visit.lost};
+}
+
+void LossStage::withdraw(const VisitOutcome& visit) {
+  if (state_->paper()) {
+    return;
+  }
+  if (const TracedPath* path = state_->paths.known(visit.pair)) {
+    tests_.withdraw(trial_of(visit), path->request, path->answer);
+  } else {
+    tests_.withdraw(trial_of(visit), {}, {});
+  }
+}
+
+PairId LossStage::both_ways(PairId pair) {
+  PairId& known = both_ways_.at(pair);
+  if (!known.valid()) {
+    const PairId other = state_->scheduler.find(state_->ends(pair).reversed());
+    if (!other.valid()) {
+      return pair;
+    }
+    known = std::min(pair, other);
+  }
+  return known;
+}
+
+bool LossStage::suspicious() const {
+  return state_->paper() ? ledger_.suspicious(base_per_visit_, state_->options.loss.open_llr)
+                         : !tests_.alarms().empty();
+}
+
 void LossStage::hold(Time now, PairId pair, Symptom symptom) {
   const auto known = std::find_if(unexplained_.begin(),
                                   unexplained_.end(),
                                   [pair](const Unexplained& item) { return item.pair == pair; });
   if (known == unexplained_.end()) {
-    unexplained_.push_back({.pair = pair, .since = now, .symptom = symptom, .walk_text = {}});
+    unexplained_.push_back(
+        {.pair = pair, .since = now, .symptom = symptom, .incident = kNoIncident, .walk_text = {}});
   } else if (symptom == Symptom::kUnreachable) {
     known->symptom = symptom;
   }
@@ -192,15 +250,21 @@ IncidentIndex LossStage::agent_incident(Time now, EndpointId endpoint) {
 }
 
 void LossStage::run(Time now) {
-  ledger_.advance(now);
+  if (state_->paper()) {
+    ledger_.advance(now);
+  } else {
+    tests_.settle();
+  }
   walk_overlays(now);
   drop_claimed();
   if (overlay_is_busy()) {
     refine(now);
     return;
   }
-  if (!unexplained_.empty() || ledger_.suspicious(base_per_visit_, state_->options.loss.open_llr)) {
+  if (!unexplained_.empty() || suspicious()) {
     accuse_links(now);
+    accuse_by_tests(now);
+    tests_.clear_alarms();
     drop_claimed();
     give_up_on_lone_pairs(now);
     drop_claimed();

@@ -1,12 +1,15 @@
 // From lost probes to incidents, without waiting for a window.
 //
-// Two rules raise suspicion: a pair that loses several probes in a row is unreachable, and a link
-// whose visits are lossy together is gray (pooled evidence).  Then Algorithm 1 runs in order:
-// overlay walk, underlay vote, flow tables, undetermined.  A visit whose far agent is dead or
-// stopping says nothing about the network and is set aside first. Internal to detectors/pipeline;
-// thread-compatible.
+// Two rules raise suspicion: a pair that loses several probes in a row is unreachable, and a
+// component whose visits are lossy together is gray (pooled evidence).  Then Algorithm 1 runs in
+// order: overlay walk, underlay vote, flow tables, undetermined.  A silent pair does not wait for
+// company: its incident opens in the turn that hears of it, and the same incident grows into that
+// of the link once others fail with it.  A visit whose far agent is dead or stopping says nothing
+// about the network and is set aside first.
+// Internal to detectors/pipeline; thread-compatible.
 #pragma once
 
+#include "detectors/loss/component_evidence.h"
 #include "detectors/loss/link_ledger.h"
 #include "detectors/pipeline/pipeline_state.h"
 
@@ -39,26 +42,38 @@ class LossStage final {
 
   /// Bytes that go with pairs and endpoints, and bytes that stay.
   std::size_t held_size() const {
-    return evidence_.held_size() + agent_dead_at_.held_size() + host_of_.held_size();
+    return evidence_.held_size() + tests_.held_size() + both_ways_.held_size() +
+           agent_dead_at_.held_size() + host_of_.held_size();
   }
 
   std::size_t kept_size() const {
-    return evidence_.kept_size() + agent_dead_at_.kept_size() + host_of_.kept_size();
+    return evidence_.kept_size() + tests_.kept_size() + both_ways_.kept_size() +
+           agent_dead_at_.kept_size() + host_of_.kept_size();
   }
 
  private:
+  static constexpr IncidentIndex kNoIncident = std::numeric_limits<IncidentIndex>::max();
+
   /// A failing pair that no incident explains yet.
   struct Unexplained {
     PairId pair;
     Time since;
     Symptom symptom = Symptom::kUnreachable;
-    bool walked = false;      ///< the overlay was walked, or cannot be
-    bool walk_clear = false;  ///< ... and is clear; false if it could not be walked
-    bool pending = false;     ///< the overlay was asked and has not answered yet
-    bool claimed = false;     ///< an incident explains it now
+    bool walked = false;                   ///< the overlay was walked, or cannot be
+    bool walk_clear = false;               ///< ... and is clear; false if it could not be walked
+    bool pending = false;                  ///< the overlay was asked and has not answered yet
+    bool claimed = false;                  ///< an incident explains it now
+    IncidentIndex incident = kNoIncident;  ///< its own, already open; tables are still to answer
     std::string walk_text;
   };
 
+  void weigh(const VisitOutcome& visit, const TracedPath* path);
+  VisitTrial trial_of(const VisitOutcome& visit);
+  /// An incident explains the visit: no other component may be suspected because of it.
+  void withdraw(const VisitOutcome& visit);
+  /// One id for both directions.
+  PairId both_ways(PairId pair);
+  bool suspicious() const;
   /// Puts the pair among the unexplained, once.
   void hold(Time now, PairId pair, Symptom symptom);
   Attribution attribute(Time now, const VisitOutcome& visit);
@@ -69,12 +84,45 @@ class LossStage final {
   void walk_overlays(Time now);
   /// False if the allowance is used up.
   bool walk_overlay(Time now, Unexplained& item);
-  void open_overlay(Time now, const OverlayFinding& finding, PairId pair);
+  void open_overlay(Time now, const OverlayFinding& finding, const Unexplained& item);
   bool overlay_is_busy() const;
   void accuse_links(Time now);
+  /// Is there an unexplained pair, or an alarm, behind it?
+  bool founded(const Accusation& accusation) const;
+  void accuse_by_tests(Time now);
+  /// Is the pair gone, explained, or among the unexplained as silent?
+  bool settled_elsewhere(PairId pair) const;
+  /// Does an open incident of loss hold the pair, or one of its candidates lie on its path?
+  bool explained(PairId pair) const;
+  void open_tested(Time now,
+                   const ComponentAlarm& alarm,
+                   std::span<const ComponentAlarm> all,
+                   const std::vector<PairId>& pairs);
   std::vector<Accusation> blame(std::span<const PathEvidence> evidence, bool unreachable);
   void open_underlay(Time now, const Accusation& accusation, std::span<const LinkVotes> raw);
+  /// A lone pair's incident becomes that of the accused link.
+  void grow(Time now,
+            IncidentIndex index,
+            const Accusation& accusation,
+            std::span<const LinkVotes> raw);
+  void describe_underlay(Time now,
+                         IncidentIndex index,
+                         const Accusation& accusation,
+                         std::span<const LinkVotes> raw);
+  void claim_lossy(IncidentIndex index, Time now, std::span<const PairId> pairs, double llr);
+  bool mostly_silent(const Accusation& accusation) const;
+  bool dead_since(const Accusation& accusation) const;
+  static Duration patience();
   void give_up_on_lone_pairs(Time now);
+  void give_up_on(Time now, Unexplained& item);
+  /// Does another failing pair share a link with it, so that the vote may soon know more?
+  bool has_company(const Unexplained& item) const;
+  bool share_a_link(PairId a, PairId b) const;
+  /// An incident of one silent pair, which may grow into that of a link.
+  bool lone(const Incident& incident) const;
+  IncidentIndex lone_incident_of(std::span<const PairId> pairs) const;
+  /// Starts the tests of the candidates anew: what they lost is explained.
+  void forgive(IncidentIndex index);
   void refine(Time now);
   void refine_one(Time now, IncidentIndex index);
   void gather(Time since, const Incident* incident);
@@ -82,23 +130,27 @@ class LossStage final {
   void drop_claimed();
   IncidentIndex open_incident_of(const Accusation& accusation) const;
   IncidentIndex overlay_incident_of(PairId pair) const;
+  /// An open incident of a gray link on the pair's path.
+  IncidentIndex gray_incident_of(PairId pair) const;
   /// An open underlay incident that may be the pair's as well.
   IncidentIndex underlay_incident_of(const Unexplained& item) const;
-  void open_lone(Time now, const Unexplained& item, const TableFinding& tables);
+  IncidentIndex open_lone(Time now, const Unexplained& item);
+  void place_lone(Time now, const Unexplained& item, const TableFinding& tables);
   void describe_loss(Time now, IncidentIndex index, PairId pair);
-
-  static constexpr IncidentIndex kNoIncident = std::numeric_limits<IncidentIndex>::max();
 
   static bool about_loss(const Incident& incident) { return incident.symptom != Symptom::kLatency; }
 
   PipelineState* state_;
-  LinkLedger ledger_;
+  LinkLedger ledger_;        ///< the paper's configuration only
+  ComponentEvidence tests_;  ///< the other one's
+  PagedColumn<PairId, PairId> both_ways_;
   UnderlayVote gray_vote_;         ///< needs full evidence
   UnderlayVote unreachable_vote_;  ///< a silent pair is strong evidence by itself
   EvidenceTable evidence_;
   double base_per_visit_;
   std::vector<Unexplained> unexplained_;
-  PagedColumn<EndpointId, Time> agent_dead_at_;     ///< last time it was found dead
+  std::vector<std::size_t> refined_pairs_;       ///< by incident: its pairs when last scored again
+  PagedColumn<EndpointId, Time> agent_dead_at_;  ///< last time it was found dead
   PagedColumn<EndpointId, std::uint32_t> host_of_;  ///< dense number of the endpoint's host
   std::map<std::string, std::uint32_t> hosts_;      ///< every host ever, by name
   std::vector<IncidentIndex> agent_incident_;       ///< by host; may be closed

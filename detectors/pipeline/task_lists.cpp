@@ -1,5 +1,6 @@
 #include "detectors/pipeline/task_lists.h"
 
+#include "detectors/schedule/counter_phase.h"
 #include "skeleton/link_cover.h"
 #include "skeleton/skeleton_targets.h"
 #include "skeleton/target_order.h"
@@ -38,6 +39,15 @@ std::span<const Pair> from(const std::vector<Pair>& pairs, EndpointId source) {
   return {begin, end};
 }
 
+/// The targets that are not listed yet.
+void append(std::span<const Pair> pairs, std::vector<EndpointId>& targets) {
+  for (const Pair& pair : pairs) {
+    if (std::find(targets.begin(), targets.end(), pair.target) == targets.end()) {
+      targets.push_back(pair.target);
+    }
+  }
+}
+
 }  // namespace
 
 std::uint64_t TaskLists::pair_count(const PipelineState& state) const {
@@ -53,6 +63,13 @@ void TaskLists::choose(PipelineState& state, const TaskSkeleton& skeleton) {
   repaired_.clear();
   if (skeleton.scope != SkeletonScope::kMesh && skeleton.scope != SkeletonScope::kSameRail) {
     repair(state);
+  }
+  in_step_.clear();
+  if (state.options.probing.counter_phase) {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      in_step_.push_back(order(state, i));
+    }
+    counter_phase(members_, in_step_);
   }
   for (std::size_t i = 0; i < members_.size(); ++i) {
     apply(state, i);
@@ -104,20 +121,21 @@ void TaskLists::repair(const PipelineState& state) {
   repaired_ = both_ways(repaired_);
 }
 
+std::vector<EndpointId> TaskLists::order(const PipelineState& state, std::size_t member) const {
+  const EndpointId source = members_[member];
+  std::vector<EndpointId> targets = chosen_[member];
+  shuffle_targets(targets, RngStream(state.options.seed, Purpose::kSkeletonOrder, source.index()));
+  append(from(repaired_, source), targets);
+  return targets;
+}
+
 void TaskLists::apply(PipelineState& state, std::size_t member) {
   const EndpointId source = members_[member];
   if (!state.telemetry.endpoints[source].local) {
     return;
   }
-  std::vector<EndpointId> targets = chosen_[member];
-  shuffle_targets(targets, RngStream(state.options.seed, Purpose::kSkeletonOrder, source.index()));
-  for (const std::vector<Pair>* more : {&repaired_, &kept_}) {
-    for (const Pair& pair : from(*more, source)) {
-      if (std::find(targets.begin(), targets.end(), pair.target) == targets.end()) {
-        targets.push_back(pair.target);
-      }
-    }
-  }
+  std::vector<EndpointId> targets = in_step_.empty() ? order(state, member) : in_step_[member];
+  append(from(kept_, source), targets);
   if (sorted(targets) != sorted(state.scheduler.targets(source))) {
     state.relist(source, targets);
   }
@@ -134,8 +152,10 @@ std::size_t TaskLists::held_size() const {
   std::size_t size = members_.size() * sizeof(EndpointId) +
                      (repaired_.size() + kept_.size()) * sizeof(Pair) +
                      chosen_.size() * sizeof(std::vector<EndpointId>);
-  for (const std::vector<EndpointId>& list : chosen_) {
-    size += list.size() * sizeof(EndpointId);
+  for (const PingLists* lists : {&chosen_, &in_step_}) {
+    for (const std::vector<EndpointId>& list : *lists) {
+      size += list.size() * sizeof(EndpointId);
+    }
   }
   return size;
 }

@@ -5,7 +5,8 @@
 // pair that nobody visits is not health.
 // Invariants: 1. the lists are the union of the three; 2. whoever lists `b` for `a` lists `a` for
 // `b`, where both are local; 3. the visiting order of what the skeleton says is a seeded
-// permutation, and what is added comes after it.  Internal to detectors/pipeline.
+// permutation, and what is added comes after it; or both are counter-phased together.  Internal to
+// detectors/pipeline.
 #pragma once
 
 #include "detectors/pipeline/pipeline_state.h"
@@ -43,11 +44,14 @@ class TaskLists final {
 
  private:
   void repair(const PipelineState& state);
+  /// Chosen targets in a seeded order, then those that repair() added.
+  std::vector<EndpointId> order(const PipelineState& state, std::size_t member) const;
   void apply(PipelineState& state, std::size_t member);
   bool chosen(Pair pair) const;
 
   std::vector<EndpointId> members_;
   PingLists chosen_;            ///< by member, each ascending; empty while preloaded
+  PingLists in_step_;           ///< by member: chosen and repaired, counter-phased; or empty
   std::vector<Pair> repaired_;  ///< ascending
   std::vector<Pair> kept_;      ///< ascending
 };

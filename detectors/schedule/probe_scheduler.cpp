@@ -1,5 +1,6 @@
 #include "detectors/schedule/probe_scheduler.h"
 
+#include "detectors/schedule/counter_phase.h"
 #include "sim/base/check.h"
 #include "sim/base/rng_stream.h"
 
@@ -41,6 +42,20 @@ ProbeScheduler::ProbeScheduler(const PingLists& lists,
 }
 
 void ProbeScheduler::submit(const PingLists& lists) {
+  if (!options_.counter_phase) {
+    submit_in_order(lists);
+    return;
+  }
+  std::vector<EndpointId> members;
+  for (std::uint32_t i = 0; i < lists.size(); ++i) {
+    members.emplace_back(endpoint_count_ + i);
+  }
+  PingLists ordered = lists;
+  bonescan::counter_phase(members, ordered);
+  submit_in_order(ordered);
+}
+
+void ProbeScheduler::submit_in_order(const PingLists& lists) {
   const auto before = static_cast<std::ptrdiff_t>(sources_.size());
   for (const std::vector<EndpointId>& targets : lists) {
     const EndpointId id(endpoint_count_++);
@@ -68,8 +83,12 @@ PairRange ProbeScheduler::relist(EndpointId source, std::span<const EndpointId> 
     place->id = source;
     place->phase = phase_of(source);
   }
-  fill(*place, visiting_order(*place, targets));
-  place->next = 0;
+  if (options_.counter_phase) {
+    fill_in_step(*place, targets);
+  } else {
+    fill(*place, visiting_order(*place, targets));
+    place->next = 0;
+  }
   return {PairId(first), static_cast<std::uint32_t>(pairs_.size()) - first};
 }
 
@@ -161,6 +180,29 @@ void ProbeScheduler::fill(Source& source, std::span<const EndpointId> targets) {
   source.count = static_cast<std::uint32_t>(targets.size());
 }
 
+void ProbeScheduler::fill_in_step(Source& source, std::span<const EndpointId> targets) {
+  std::vector<EndpointId> known;
+  for (std::uint32_t i = 0; i < source.count; ++i) {
+    known.push_back(source.entries[(source.next + i) % source.count].target);
+  }
+  const auto turn_of = [&](EndpointId target) {
+    return static_cast<std::size_t>(std::find(known.begin(), known.end(), target) - known.begin());
+  };
+  fill(source, targets);
+  source.fresh.clear();
+  source.next = 0;
+  std::size_t soonest = known.size();
+  for (std::uint32_t i = 0; i < source.count; ++i) {
+    const std::size_t turn = turn_of(targets[i]);
+    if (turn == known.size()) {
+      source.fresh.push_back(i);
+    } else if (turn < soonest) {
+      soonest = turn;
+      source.next = i;
+    }
+  }
+}
+
 std::vector<EndpointId> ProbeScheduler::visiting_order(const Source& source,
                                                        std::span<const EndpointId> targets) {
   // By target: how many visits away it was.
@@ -204,6 +246,22 @@ const ProbeScheduler::Entry* ProbeScheduler::advance(Source& source, const Activ
   return nullptr;
 }
 
+const ProbeScheduler::Entry* ProbeScheduler::pick(Source& source,
+                                                  const Activation& activation,
+                                                  std::int64_t period) const {
+  while (!source.fresh.empty()) {
+    const Entry& entry = source.entries[source.fresh.front()];
+    source.fresh.erase(source.fresh.begin());
+    if (activation.ready(entry.target)) {
+      return &entry;
+    }
+  }
+  if (options_.counter_phase && activation.active_targets(source.id) == source.count) {
+    source.next = static_cast<std::uint32_t>(period % source.count);
+  }
+  return advance(source, activation);
+}
+
 void ProbeScheduler::plan(Time period_start,
                           const Activation& activation,
                           std::vector<ProbeRequest>& out) {
@@ -213,6 +271,7 @@ void ProbeScheduler::plan(Time period_start,
   longest_ = 0;
   active_ = 0;
   ready_ = activation.ready_count();
+  const std::int64_t period = period_start.time_since_epoch() / options_.visit;
   for (Source& source : sources_) {
     const std::uint32_t targets = activation.active_targets(source.id);
     if (targets == 0) {
@@ -220,7 +279,7 @@ void ProbeScheduler::plan(Time period_start,
     }
     longest_ = std::max(longest_, targets);
     active_ += targets;
-    const Entry* entry = advance(source, activation);
+    const Entry* entry = pick(source, activation, period);
     if (entry == nullptr) {
       continue;
     }

@@ -12,6 +12,9 @@
 // the seed, so a source's pairs lie in a few ranges, each ascending with the target; 5. nothing is
 // allocated after the first plan if the caller keeps its vector and nobody is submitted or gets
 // another list; 6. of a source that has ended only its pairs stay.
+// With options.counter_phase the lists of a submission are ordered by counter_phase(), and a source
+// all of whose targets are active is at the place of its list that follows from the period alone:
+// whoever became ready late, or was listed anew, falls into step.  New targets still come first.
 // What a source is asked to do depends on the other tasks only through its own id, which counts
 // who was submitted before: its phase, the order of its list and its source ports follow from ids.
 // Rough model: a plan costs one step per source that has not ended, plus one per sleeping entry
@@ -105,8 +108,11 @@ class ProbeScheduler final {
     std::unique_ptr<Entry[]> entries;
     std::uint32_t count = 0;
     std::uint32_t next = 0;  ///< entry at which the next search starts
+    /// Counter-phased only: entries that are new to the list and not visited yet.
+    std::vector<std::uint32_t> fresh{};
   };
 
+  void submit_in_order(const PingLists& lists);
   Duration phase_of(EndpointId id) const;
   /// Where the source is, or belongs, in sources_.
   std::vector<Source>::const_iterator place_of(EndpointId id) const;
@@ -115,6 +121,10 @@ class ProbeScheduler final {
   /// In which order the source visits `targets` from now on.
   static std::vector<EndpointId> visiting_order(const Source& source,
                                                 std::span<const EndpointId> targets);
+  /// As fill(), with the places of the visits left where they are.
+  void fill_in_step(Source& source, std::span<const EndpointId> targets);
+  /// The entry to visit in the period, or nullptr.
+  const Entry* pick(Source& source, const Activation& activation, std::int64_t period) const;
   /// The next active entry, or nullptr.
   static const Entry* advance(Source& source, const Activation& activation);
 

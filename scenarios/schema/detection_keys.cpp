@@ -41,6 +41,11 @@ void add_probing(DetectionTable& table) {
               {1, 100},
               probing(&ProbingOptions::probes_per_visit),
               "Probes sent in one visit. With `detection.configuration: paper` the default is 1.");
+  table.choice<bool>("probing.counter_phase",
+                     {{"no", false}, {"yes", true}},
+                     probing(&ProbingOptions::counter_phase),
+                     "Whether the two ends of a pair probe it half a sweep apart: a pair that "
+                     "breaks waits half a sweep for a visit at most, not a whole one.");
   table.duration("probing.timeout",
                  {microseconds(100), minutes(1)},
                  probing(&ProbingOptions::timeout),

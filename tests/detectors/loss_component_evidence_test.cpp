@@ -188,6 +188,19 @@ TEST(ComponentEvidence, ForgetsAComponentThatIsResetOrReleased) {
   EXPECT_THAT(evidence.alarms(), testing::SizeIs(0));  // Or it would be the second silent visit.
 }
 
+TEST(ComponentEvidence, LeavesNothingOfAVisitThatIsTakenBack) {
+  ComponentEvidence evidence({});
+  evidence.add(trial(1, 1), over(0), {});
+  const double before = evidence.state(EvidenceScope::kLinkUp, 0).llr;
+  evidence.add(trial(2, 10), over(0), over(3));
+  evidence.withdraw(trial(2, 10), over(0), over(3));
+  EXPECT_NEAR(evidence.state(EvidenceScope::kLinkUp, 0).llr, before, 1e-9);
+  EXPECT_EQ(evidence.state(EvidenceScope::kLinkUp, 0).lossy, 1u);
+  EXPECT_EQ(evidence.state(EvidenceScope::kLinkUp, 3).llr, 0.0);
+  evidence.add(trial(3, 10), over(3), {});
+  EXPECT_THAT(evidence.alarms(), testing::SizeIs(0));  // Or it would be the second silent visit.
+}
+
 /// Mean probes over one link until it alarms, from a fresh start.
 double mean_probes(double rate, std::uint64_t seed) {
   const int runs = rate < 0.005 ? 400 : 4000;

@@ -134,6 +134,7 @@ probing:
   list: skeleton
   visit: 1s
   probes_per_visit: 5
+  counter_phase: yes
   timeout: 500ms
   lateness: 2s
   payload: 1KiB
