@@ -61,6 +61,7 @@ void sort_by_rank(std::span<std::uint32_t> values) {
   using Quad = std::int32_t __attribute__((vector_size(16)));
   constexpr std::size_t kQuads = kLongestRanking / 4;
   constexpr std::uint32_t kSign = 0x80000000;  // signed order of flipped values is unsigned order
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled on the next line.
   std::array<std::int32_t, kLongestRanking> flipped;
   flipped.fill(std::numeric_limits<std::int32_t>::max());
   for (std::size_t i = 0; i < values.size(); ++i) {
