@@ -66,6 +66,10 @@ std::optional<std::string> HostReader::read(const std::string& path) const {
   if (size == 0) {
     return std::nullopt;
   }
+  // Line ends at the end are no part of a value.
+  while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r')) {
+    --size;
+  }
   text.resize(size);
   return text;
 }

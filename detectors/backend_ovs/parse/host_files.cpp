@@ -8,6 +8,14 @@
 namespace bonescan::backend_ovs {
 namespace {
 
+/// A file of one line ends with a line end, which is no blank to trimmed().
+std::string_view one_line(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) {
+    text.remove_suffix(1);
+  }
+  return trimmed(text);
+}
+
 /// "KEY: VALUE" -> VALUE.
 std::optional<std::string_view> value_of(std::string_view line, std::string_view key) {
   if (!take_prefix(line, key)) {
@@ -68,7 +76,7 @@ Expected<std::vector<BondMember>> parse_bonding(std::string_view text) {
 }
 
 std::optional<std::string> parse_port_state(std::string_view text) {
-  std::string_view rest = trimmed(text);
+  std::string_view rest = one_line(text);
   const std::string_view number = take_word(rest);
   if (number.size() < 2 || number.back() != ':' ||
       !to_number(number.substr(0, number.size() - 1))) {
@@ -79,7 +87,7 @@ std::optional<std::string> parse_port_state(std::string_view text) {
 }
 
 std::optional<BitsPerSecond> parse_port_rate(std::string_view text) {
-  std::string_view rest = trimmed(text);
+  std::string_view rest = one_line(text);
   const std::optional<double> value = take_decimal(rest);
   if (!value || take_word(rest) != "Gb/sec") {
     return std::nullopt;
@@ -88,7 +96,7 @@ std::optional<BitsPerSecond> parse_port_rate(std::string_view text) {
 }
 
 std::optional<double> parse_pcie_speed(std::string_view text) {
-  std::string_view rest = trimmed(text);
+  std::string_view rest = one_line(text);
   const std::optional<double> value = take_decimal(rest);
   return value && take_word(rest) == "GT/s" ? value : std::nullopt;
 }
