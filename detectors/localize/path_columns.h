@@ -7,9 +7,9 @@
 //
 // Invariants: 1. links are numbered by ascending (cable, direction), paths by their links, so
 // nothing here depends on the order of the evidence; 2. paths over the same links are one, with
-// the sums of their trials; 3. a link counts once a path, however often it is crossed; 4. evidence
-// without trials or without hops is nowhere; 5. buffers are kept from load to load.
-// Rough model: linear in path-hops, and a sort of the kept paths.  Thread-compatible.
+// the sums of the trials of those that are kept; 3. a link counts once a path, however often it is
+// crossed; 4. evidence without trials or without hops is nowhere; 5. buffers are kept from load to
+// load. Rough model: linear in path-hops, and a sort of the kept paths.  Thread-compatible.
 #pragma once
 
 #include "detectors/localize/localizer.h"
