@@ -61,13 +61,14 @@ void sort_by_rank(std::span<std::uint32_t> values) {
   using Quad = std::int32_t __attribute__((vector_size(16)));
   constexpr std::size_t kQuads = kLongestRanking / 4;
   constexpr std::uint32_t kSign = 0x80000000;  // signed order of flipped values is unsigned order
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled on the next line.
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled at once.
   std::array<std::int32_t, kLongestRanking> flipped;
   flipped.fill(std::numeric_limits<std::int32_t>::max());
   for (std::size_t i = 0; i < values.size(); ++i) {
     flipped[i] = static_cast<std::int32_t>(values[i] ^ kSign);
   }
-  std::array<Quad, kQuads> lanes;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled at once.
+  std::array<Quad, kQuads> lanes;
   std::memcpy(lanes.data(), flipped.data(), sizeof(lanes));
   std::array<Quad, kQuads> ranks{};
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -76,7 +77,8 @@ void sort_by_rank(std::span<std::uint32_t> values) {
       ranks[q] -= lanes[q] > one;
     }
   }
-  std::array<std::int32_t, kLongestRanking> rank;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled at once.
+  std::array<std::int32_t, kLongestRanking> rank;
   std::memcpy(rank.data(), ranks.data(), sizeof(rank));
   std::array<std::uint32_t, kLongestRanking> sorted{};
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -188,7 +190,8 @@ std::array<std::int32_t, kLevelFeatures> doubled_medians(std::span<const VisitLe
   constexpr Lanes kNothing{};
   constexpr Lanes kLeast = kNothing + std::numeric_limits<std::int16_t>::min();
   constexpr Lanes kMost = kNothing + std::numeric_limits<std::int16_t>::max();
-  std::array<Lanes, kMostVisits> rows;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled at once.
+  std::array<Lanes, kMostVisits> rows;
   for (std::size_t i = 0; i < kMostVisits; ++i) {
     if (i < count) {
       rows[i] = kNothing;

@@ -2,9 +2,9 @@
 //
 // Effects know mechanisms, not symptoms: a counter stops, a rule goes, a port drops.  What probes
 // then see follows from the model.  Invariants: 1. apply() and revert() alternate, apply() first;
-// 2. after revert() the state the effect changed is exactly as before (offload.remove, flow.edit and
-// eswitch.capacity excepted, since an entry comes back only when its flow is installed again, and
-// counters.set, since counters go on from where they were put).
+// 2. after revert() the state the effect changed is exactly as before (offload.remove, flow.edit
+// and eswitch.capacity excepted, since an entry comes back only when its flow is installed again,
+// and counters.set, since counters go on from where they were put).
 #pragma once
 
 #include "faults/fault_spec.h"

@@ -72,6 +72,7 @@ probing:
   lateness: 2s
   payload: 1KiB
   dscp: 26
+  counter_phase: yes
   skeleton: {evidence: flow-table, widest: same-rail, confidence: 0.9, opt_out: [{task: pretrain}],
              shortest_record: 2min, longest_record: 10min, segment: 30, hop: 10,
              false_alarm_every: 12h, dumps_per_round: 4, dump_again: 10min}
@@ -79,7 +80,7 @@ detection:
   configuration: bonescan
   window: {length: 30s, history: 10, history_age: 5min, history_sweeps: 12, cold_after: 10s}
   short_term: {neighbours: 5, distance_floor: 0.05, features: median, feature_floor: 1ms,
-               threshold: 4, minimum_factor: 1.25}
+               threshold: 4, minimum_factor: 1.25, evaluation: sliding, false_alarms_per_day: 0.1}
   loss: {consecutive: 4, base_loss_ratio: 1e-5, pool_window: 60s, open_llr: 14}
   localize: {walks_per_round: 16, dumps_per_round: 4, latency_hit_ratio: 60%, tie_nats: 1}
   incident: {merge_gap: 60s, close_after: 90s, reopen_after: 10min}

@@ -8,6 +8,7 @@
 namespace bonescan::fakes {
 namespace {
 
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::SizeIs;
 
@@ -53,7 +54,8 @@ TEST(PipelineDrift, NamesTheLinkThatItsPairsDriftOverUntilTheyAreBack) {
   EXPECT_GE(*incident.closed, at_s(kFault + 1200));
   EXPECT_LE(*incident.closed, at_s(kFault + 1400));
   for (const Verdict& verdict : bench.verdicts) {
-    EXPECT_EQ(verdict.rule, VerdictRule::kDrift);
+    // Visit by visit it is seen as well, but too small a step is no incident there.
+    EXPECT_THAT(verdict.rule, AnyOf(VerdictRule::kDrift, VerdictRule::kShift));
   }
 }
 

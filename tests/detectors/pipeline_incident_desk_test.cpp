@@ -78,7 +78,7 @@ TEST(IncidentDesk, OpensTheOldIncidentWhereTheRepairDidNotHold) {
   };
   for (const Case& c : {Case{"five minutes later", 340, 1}, Case{"eleven minutes later", 700, 2}}) {
     SCOPED_TRACE(c.name);
-    PipelineBench bench(4, 2);
+    PipelineBench bench(16, 2);
     bench.world.effects.push_back(dead(20, 40));
     bench.world.effects.push_back(dead(c.again_s, c.again_s + 20));
     bench.run(c.again_s + 30);

@@ -1,5 +1,6 @@
 #include "detectors/schedule/probe_scheduler.h"
 #include "sim/base/rng_stream.h"
+#include "tests/support/scheduler_bench.h"
 
 #include <gtest/gtest.h>
 
@@ -16,100 +17,9 @@ namespace bonescan {
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr std::uint64_t kSeed = 3;
-
-PingLists one_rail(std::uint32_t hosts) {
-  EndpointDirectory directory;
-  for (std::uint32_t i = 0; i < hosts; ++i) {
-    Endpoint endpoint;
-    endpoint.host = "host-" + std::to_string(i);
-    endpoint.name = endpoint.host + "/rnic-0";
-    endpoint.task = "job";
-    directory.push_back(endpoint);
-  }
-  return same_rail_targets(directory, kSeed);
-}
-
-/// A scheduler that is stepped one period at a time.
-struct Bench {
-  explicit Bench(std::uint32_t hosts, const ProbingOptions& with = {})
-      : lists(one_rail(hosts)), options(with), activation(lists), scheduler(lists, with, kSeed) {}
-
-  void set(std::uint32_t endpoint, MembershipKind kind) {
-    activation.apply({now, EndpointId(endpoint), kind});
-  }
-
-  void all_ready() {
-    for (std::uint32_t i = 0; i < lists.size(); ++i) {
-      set(i, MembershipKind::kReady);
-    }
-  }
-
-  PairRange relist(EndpointId source, const std::vector<EndpointId>& targets) {
-    activation.relist(source, scheduler.targets(source), targets);
-    return scheduler.relist(source, targets);
-  }
-
-  /// The counts, and one period's requests, are those of `listed`.
-  void check_against(const std::vector<std::set<EndpointId>>& listed) {
-    std::uint64_t active = 0;
-    std::set<EndpointId> busy;
-    for (std::uint32_t i = 0; i < listed.size(); ++i) {
-      std::uint32_t ready = 0;
-      for (const EndpointId target : listed[i]) {
-        ready += activation.active({EndpointId(i), target}) ? 1 : 0;
-      }
-      ASSERT_EQ(activation.active_targets(EndpointId(i)), ready);
-      active += ready;
-      if (ready > 0) {
-        busy.insert(EndpointId(i));
-      }
-      std::uint32_t pairs = 0;
-      for (const PairRange& range : scheduler.pairs_from(EndpointId(i))) {
-        pairs += range.count;
-        for (std::uint32_t p = 0; p < range.count; ++p) {
-          ASSERT_EQ(scheduler.pairs()[PairId(range.first.index() + p)].source, EndpointId(i));
-        }
-      }
-      ASSERT_GE(pairs, listed[i].size());
-    }
-    ASSERT_EQ(activation.active_pairs(), active);
-    step();
-    ASSERT_EQ(requests.size(), busy.size());
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      ASSERT_EQ(busy.erase(requests[i].ends.source), 1U);
-      ASSERT_TRUE(listed[requests[i].ends.source.index()].contains(requests[i].ends.target));
-      ASSERT_EQ(scheduler.pairs()[requests[i].pair], requests[i].ends);
-      ASSERT_TRUE(i == 0 || std::tie(requests[i - 1].start, requests[i - 1].pair) <
-                                std::tie(requests[i].start, requests[i].pair));
-    }
-  }
-
-  const std::vector<ProbeRequest>& step() {
-    requests.clear();
-    scheduler.plan(now, activation, requests);
-    now += options.visit;
-    return requests;
-  }
-
-  std::map<Pair, int> visits_of(std::size_t periods) {
-    std::map<Pair, int> visits;
-    for (std::size_t i = 0; i < periods; ++i) {
-      for (const ProbeRequest& request : step()) {
-        ++visits[request.ends];
-      }
-    }
-    return visits;
-  }
-
-  PingLists lists;
-  ProbingOptions options;
-  Activation activation;
-  ProbeScheduler scheduler;
-  Time now = kStartOfRun;
-  std::vector<ProbeRequest> requests;
-};
+using test::Bench;
+using test::kSeed;
+using test::one_rail;
 
 TEST(ProbeScheduler, EveryActiveTargetIsVisitedOncePerSweep) {
   for (const std::uint32_t hosts : {2U, 16U, 17U}) {  // lists of odd and of even length
@@ -491,66 +401,6 @@ TEST(ProbeScheduler, RandomRelistsAgreeWithANaiveReference) {
       ASSERT_EQ(bench.scheduler.pairs().size(), ids.size()) << "each pair has one id";
       bench.check_against(lists);
     }
-  }
-}
-
-/// The longest time between two visits of a pair, from either end, in periods.
-int longest_gap(Bench& bench, int periods) {
-  std::map<std::pair<EndpointId, EndpointId>, int> last;
-  int longest = 0;
-  for (int period = 0; period < periods; ++period) {
-    for (const ProbeRequest& request : bench.step()) {
-      const auto ends = std::minmax(request.ends.source, request.ends.target);
-      const auto [known, first] = last.try_emplace({ends.first, ends.second}, period);
-      longest = first ? longest : std::max(longest, period - known->second);
-      known->second = period;
-    }
-  }
-  return longest;
-}
-
-TEST(ProbeScheduler, CounterPhasedEndsVisitAPairHalfASweepApart) {
-  for (const std::uint32_t hosts : {10U, 18U, 26U}) {
-    SCOPED_TRACE(hosts);
-    const int sweep = static_cast<int>(hosts) - 1;
-    Bench shuffled(hosts);
-    shuffled.all_ready();
-    Bench in_step(hosts, {.counter_phase = true});
-    // Whoever becomes ready later falls into step.
-    for (std::uint32_t i = 0; i < hosts; ++i) {
-      in_step.set(i, MembershipKind::kReady);
-      in_step.step();
-    }
-    const int before = longest_gap(shuffled, 3 * sweep);
-    const int after = longest_gap(in_step, 3 * sweep);
-    std::printf("sweep %d: longest gap %d, counter-phased %d\n", sweep, before, after);
-    EXPECT_LE(after, sweep / 2 + 2);
-    EXPECT_GT(before, sweep / 2 + 2);
-  }
-}
-
-TEST(ProbeScheduler, CounterPhasedSweepsVisitEveryTargetOnceAndNewOnesFirst) {
-  Bench bench(8, {.counter_phase = true});
-  bench.all_ready();
-  const EndpointId source(0);
-  const std::vector<EndpointId> all = bench.scheduler.targets(source);
-  const std::vector<EndpointId> some(all.begin() + 2, all.end());
-  bench.relist(source, some);
-  bench.step();
-  bench.relist(source, all);
-  std::vector<EndpointId> seen;
-  for (int period = 0; period < 2 + 3 * 7; ++period) {
-    for (const ProbeRequest& request : bench.step()) {
-      if (request.ends.source == source) {
-        seen.push_back(request.ends.target);
-      }
-    }
-  }
-  EXPECT_EQ(std::set<EndpointId>(seen.begin(), seen.begin() + 2),
-            (std::set<EndpointId>{all[0], all[1]}));
-  for (int sweep = 0; sweep < 3; ++sweep) {
-    const auto first = seen.begin() + 2 + 7 * sweep;
-    EXPECT_EQ(std::set<EndpointId>(first, first + 7).size(), 7U);
   }
 }
 

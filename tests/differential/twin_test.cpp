@@ -119,6 +119,8 @@ class Twins : public testing::TestWithParam<std::string> {
                                                                 "jobs[0].start.ready_spread=20s"})
                                         : test::busy_scenario({"seed=" + GetParam()})),
         healthy_(scenario_, {.without_faults = true}) {
+    // Whoever finds something asks on, and that is another schedule.
+    scenario_.pipeline.follow_up.probes_per_round = 0;
     Pipeline twin_pipeline(scenario_.pipeline, healthy_.backend().telemetry());
     both_.twin = test::run(healthy_, scenario_, twin_pipeline);
     Simulation simulation(scenario_, {});

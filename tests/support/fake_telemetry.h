@@ -14,6 +14,7 @@
 #pragma once
 
 #include "detectors/telemetry/telemetry.h"
+#include "tests/support/fake_host_report.h"
 
 #include <fmt/format.h>
 
@@ -224,23 +225,8 @@ class FakeTelemetry final : private Probes,
 
   /// Four GIDs, all pages there, both ports of the bond up, a gigabyte a second, full width.
   HostReport healthy_report(EndpointId at, Time now) {
-    HostReport report;
-    report.host = components.intern(ComponentType::kHost, endpoints_[at].host);
-    report.rnic = rnic(at);
-    report.gids.emplace();
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      report.gids->push_back(
-          {i, fmt::format("fe80::{}:{}", at.index(), i / 2), i % 2 == 0 ? "RoCE v1" : "RoCE v2"});
-    }
-    report.hugepages.push_back(
-        {.page_size = 2'097'152, .pages = 1'024, .free = 512, .expected = 1'024});
-    report.bond = {{"port-0", true}, {"port-1", true}};
-    const auto moved = static_cast<std::uint64_t>(seconds(now) * 1e9);
-    report.counts = {{kStartOfRun, 0, 0}, {now, moved, moved}};
-    report.pcie = PcieLink{16, 16, 32.0, 32.0};
-    report.port =
-        PortLink{"ACTIVE", BitsPerSecond(400'000'000'000), BitsPerSecond(400'000'000'000)};
-    return report;
+    const ComponentId host = components.intern(ComponentType::kHost, endpoints_[at].host);
+    return fake_host_report(host, rnic(at), at, now);
   }
 
   /// The walk of a flow whose rule is missing at the source's bridge.

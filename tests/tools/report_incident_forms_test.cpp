@@ -78,7 +78,12 @@ TEST(Alertmanager, IsToldWhatToRouteByAndWhatToDo) {
     },
     "annotations": {
       "summary": "P1 link-loss on link(tor-1.3, agg-2): 1 pairs, 2 episodes",
-      "description": "loss-rule (found): 3 of 10 probes of host-0.00/rnic-0 -> host-0.01/rnic-0 are lost.\noverlay-walk (clear): Both directions are delivered.\nunderlay-vote (found): link(tor-1.3, agg-2) is on 7 of 7 bad paths and on 0 of 41 good ones.",
+      "description": "loss-rule (found): 3 of 10 probes of )json"
+                                    R"json(host-0.00/rnic-0 -> host-0.01/rnic-0 are lost.\n)json"
+                                    R"json(overlay-walk (clear): Both directions are )json"
+                                    R"json(delivered.\nunderlay-vote (found): )json"
+                                    R"json(link(tor-1.3, agg-2) is on 7 of 7 bad paths )json"
+                                    R"json(and on 0 of 41 good ones.",
       "action": "Take link(tor-1.3, agg-2) out of service."
     },
     "startsAt": "2026-11-30T08:04:12.400000000Z",
