@@ -291,6 +291,10 @@ void LossStage::refine_one(Time now, IncidentIndex index) {
   const auto suspects = ties(scores, state_->options.localize.tie_nats);
   const bool moved = suspects.front().link != incident.candidates.front().component ||
                      suspects.size() != incident.candidates.size();
+  const bool unsaid =
+      std::none_of(incident.evidence.begin(), incident.evidence.end(), [](const Evidence& line) {
+        return line.stage == "underlay-vote" && !line.clear;
+      });
   const std::string text = vote_text(
       suspects.front(), suspects.size(), {}, state_->telemetry.components, "lossy visits");
   state_->incidents.place(index,
@@ -298,7 +302,7 @@ void LossStage::refine_one(Time now, IncidentIndex index) {
                           incident.kind,
                           candidates_of(suspects),
                           1.0 / static_cast<double>(suspects.size()));
-  if (moved) {
+  if (moved || unsaid) {
     state_->incidents.add_evidence(index, {now, "underlay-vote", false, text});
   }
 }
