@@ -109,8 +109,8 @@ std::vector<HugepagePool> HostReader::hugepages() const {
        ++seen, entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     const auto page_size = parse_hugepage_folder(name);
-    const auto pages = number(folder + "/" + name + "/nr_hugepages");
-    const auto free = number(folder + "/" + name + "/free_hugepages");
+    const auto pages = number(fmt::format("{}/{}/nr_hugepages", folder, name));
+    const auto free = number(fmt::format("{}/{}/free_hugepages", folder, name));
     if (page_size && pages && free) {
       const bool asked = *page_size == options_.hugepage_size;
       pools.push_back({*page_size, *pages, *free, asked ? options_.hugepages_expected : 0});

@@ -10,29 +10,29 @@ namespace {
 constexpr Duration kPoll = std::chrono::seconds(5);
 
 struct CounterRule {
-  RnicCounter counter;
   std::string_view name;
   double limit;  ///< counts in `per`; more is a finding
   double per_s;  ///< 0: in the interval, however long it is
+  RnicCounter counter;
   CounterFinding finding;
 };
 
 constexpr CounterRule kRules[] = {
-    {RnicCounter::kLinkDowned, "link_downed", 0, 0, CounterFinding::kFatal},
-    {RnicCounter::kExcessiveBufferOverrun,
-     "excessive_buffer_overrun_errors",
+    {"link_downed", 0, 0, RnicCounter::kLinkDowned, CounterFinding::kFatal},
+    {"excessive_buffer_overrun_errors",
      0,
      0,
+     RnicCounter::kExcessiveBufferOverrun,
      CounterFinding::kFatal},
-    {RnicCounter::kLocalLinkIntegrity, "local_link_integrity_errors", 0, 0, CounterFinding::kFatal},
-    {RnicCounter::kRnrNakRetryErr, "rnr_nak_retry_err", 0, 0, CounterFinding::kFatal},
-    {RnicCounter::kSymbolError, "symbol_error", 10, 1, CounterFinding::kNonFatal},
-    {RnicCounter::kLinkErrorRecovery, "link_error_recovery", 5, 60, CounterFinding::kNonFatal},
-    {RnicCounter::kPortRcvErrors, "port_rcv_errors", 10, 1, CounterFinding::kNonFatal},
-    {RnicCounter::kPortXmitDiscards, "port_xmit_discards", 100, 1, CounterFinding::kNonFatal},
-    {RnicCounter::kRoceSlowRestart, "roce_slow_restart", 10, 1, CounterFinding::kNonFatal},
-    {RnicCounter::kLocalAckTimeoutErr, "local_ack_timeout_err", 1, 1, CounterFinding::kNonFatal},
-    {RnicCounter::kCarrierChanges, "carrier_changes", 2, 0, CounterFinding::kNonFatal},
+    {"local_link_integrity_errors", 0, 0, RnicCounter::kLocalLinkIntegrity, CounterFinding::kFatal},
+    {"rnr_nak_retry_err", 0, 0, RnicCounter::kRnrNakRetryErr, CounterFinding::kFatal},
+    {"symbol_error", 10, 1, RnicCounter::kSymbolError, CounterFinding::kNonFatal},
+    {"link_error_recovery", 5, 60, RnicCounter::kLinkErrorRecovery, CounterFinding::kNonFatal},
+    {"port_rcv_errors", 10, 1, RnicCounter::kPortRcvErrors, CounterFinding::kNonFatal},
+    {"port_xmit_discards", 100, 1, RnicCounter::kPortXmitDiscards, CounterFinding::kNonFatal},
+    {"roce_slow_restart", 10, 1, RnicCounter::kRoceSlowRestart, CounterFinding::kNonFatal},
+    {"local_ack_timeout_err", 1, 1, RnicCounter::kLocalAckTimeoutErr, CounterFinding::kNonFatal},
+    {"carrier_changes", 2, 0, RnicCounter::kCarrierChanges, CounterFinding::kNonFatal},
 };
 
 // More than 120 symbol errors in an hour exceed the bit error ratio that the standard allows.

@@ -87,7 +87,7 @@ std::optional<std::int64_t> unix_s_from_utc(std::string_view text) {
     return std::nullopt;
   }
   const auto days = std::chrono::sys_days(date).time_since_epoch();
-  return (std::int64_t{days.count()} * 24 + *hour) * 3600 + *minute * 60 + *second;
+  return (std::int64_t{days.count()} * 24 + *hour) * 3600 + std::int64_t{*minute} * 60 + *second;
 }
 
 std::vector<MaintenanceWindow> anchored(std::vector<MaintenanceWindow> windows,

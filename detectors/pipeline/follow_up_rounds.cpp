@@ -169,6 +169,7 @@ void FollowUpStage::add_other_pairs(const std::vector<Suspect>& suspects,
       continue;
     }
     std::vector<bool> crossed;
+    crossed.reserve(suspects.size());
     for (const Suspect& suspect : suspects) {
       crossed.push_back(suspect.crossed_by(*path));
     }

@@ -273,8 +273,7 @@ void LossStage::give_up_on(Time now, Unexplained& item) {
     item.incident = open_lone(now, item);
   }
   if (settled) {
-    const Unexplained placed = item;
-    place_lone(now, placed, *tables);
+    place_lone(now, item, *tables);
   }
 }
 

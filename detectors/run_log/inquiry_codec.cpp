@@ -17,9 +17,9 @@ constexpr std::size_t kLeastOverlayHopSize = 4 + 4 + 4;
 constexpr std::size_t kLeastEntrySize = 1 + 4 + 8 + 8;
 constexpr std::size_t kCounterSize = 4 + 8 + 8;
 constexpr std::size_t kLeastGidSize = 4 + 4 + 4;
-constexpr std::size_t kPoolSize = 4 * 8;
+constexpr std::size_t kPoolSize = 8 + 8 + 8 + 8;
 constexpr std::size_t kLeastMemberSize = 4 + 1;
-constexpr std::size_t kRdmaCountSize = 3 * 8;
+constexpr std::size_t kRdmaCountSize = 8 + 8 + 8;
 constexpr std::size_t kLeastRowSize = 10 + 1 + 4 + 4 + 1 + 3 * kLeastEntrySize + 4;
 
 /// Reads values of which some are ids of a table with `component_count` rows.

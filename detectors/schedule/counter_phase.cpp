@@ -200,6 +200,7 @@ void PairGraph::sort(std::uint32_t member,
                      std::span<const EndpointId> members,
                      std::vector<EndpointId>& list) const {
   std::vector<std::pair<std::uint32_t, EndpointId>> keys;
+  keys.reserve(list.size());
   for (const EndpointId target : list) {
     keys.emplace_back(kNone, target);
   }
