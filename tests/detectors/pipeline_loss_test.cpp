@@ -129,8 +129,7 @@ TEST(PipelineLoss, OpensNothingForOneLossyVisit) {
 
 // Five pairs that share one link lose one probe each within 20 s: 3.2 visits a second cross it.
 // The test for 0.3 % gains 5.68 nats a lossy visit and loses 0.03 a clean one: four come to
-// 22.7 - 1.4, five to 28.4 - 1.9, and 23.8 are needed.  (A ratio over a window of 60 s would be
-// content with 17 nats and cry wolf 60 times as often.)
+// 22.7 - 1.4, five to 28.4 - 1.9, and 23.8 are needed.
 TEST(PipelineLoss, PoolsTheFirstLossesOfPairsThatShareALink) {
   const auto run = [](int losses) {
     auto bench = std::make_unique<PipelineBench>(6);
