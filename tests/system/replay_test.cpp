@@ -97,10 +97,10 @@ TEST(ScoreTruth, JudgesAReplayByWhatItsRunKnew) {
   const std::string scenario = "scenarios/smoke/switch-port-down.yaml";
   const json original = run_report(scenario, directory.file("run"));
   run_report(scenario, directory.file("other"), {"--seed", "2"});
-  ASSERT_EQ(
-      bonescan({"replay", directory.file("run"), "--out", directory.file("again")}).exit_code, 0);
-  const ChildResult scored = bonescan(
-      {"score", "--truth", directory.file("run"), directory.file("again"), "--json"});
+  ASSERT_EQ(bonescan({"replay", directory.file("run"), "--out", directory.file("again")}).exit_code,
+            0);
+  const ChildResult scored =
+      bonescan({"score", "--truth", directory.file("run"), directory.file("again"), "--json"});
   ASSERT_EQ(scored.exit_code, 0) << scored.err;
   EXPECT_EQ(json::parse(scored.out)["detection"], original["detection"]);
   const ChildResult wrong =
