@@ -81,7 +81,7 @@ std::vector<EffectInfo> host_effects() {
   };
 }
 
-/// Of tunnels, eswitches, flow limits and queues.
+/// Of tunnels.
 std::vector<EffectInfo> tunnel_effects() {
   return {
       {"tunnel.neighbour",
@@ -120,6 +120,12 @@ std::vector<EffectInfo> tunnel_effects() {
        "",
        "",
        "The spoof check of the virtual function drops what it sends; what it receives passes."},
+  };
+}
+
+/// Of eswitches, flow limits, queues and counters.
+std::vector<EffectInfo> table_effects() {
+  return {
       {"eswitch.capacity",
        EffectKind::kEswitchCapacity,
        {RefKind::kRnic},
@@ -162,7 +168,7 @@ std::vector<EffectInfo> tunnel_effects() {
 
 std::vector<EffectInfo> all_effects() {
   std::vector<EffectInfo> all = cable_effects();
-  for (const std::vector<EffectInfo>& more : {host_effects(), tunnel_effects()}) {
+  for (const std::vector<EffectInfo>& more : {host_effects(), tunnel_effects(), table_effects()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

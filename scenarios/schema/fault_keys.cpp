@@ -71,9 +71,6 @@ void add_what(KeyTable<EffectDraft>& table) {
 
 void add_where(KeyTable<EffectDraft>& table) {
   const auto spec = [](auto member) { return field(&EffectDraft::spec, member); };
-  const auto packets = [](auto member) {
-    return field(&EffectDraft::spec, &EffectSpec::packets, member);
-  };
   table.choice("rule",
                rule_roles(),
                spec(&EffectSpec::rule),
@@ -123,6 +120,13 @@ void add_where(KeyTable<EffectDraft>& table) {
                                {{"loop", RuleAlteration::kLoop}, {"drop", RuleAlteration::kDrop}},
                                spec(&EffectSpec::alteration),
                                "rule.alter: back to an earlier table, or into nothing.");
+}
+
+/// Which packets an effect touches.
+void add_packets(KeyTable<EffectDraft>& table) {
+  const auto packets = [](auto member) {
+    return field(&EffectDraft::spec, &EffectSpec::packets, member);
+  };
   table.size("min_packet",
              kPacketSizes,
              packets(&PacketSelector::min_bytes),
@@ -147,6 +151,7 @@ KeyTable<EffectDraft> effect_table() {
   KeyTable<EffectDraft> table;
   add_what(table);
   add_where(table);
+  add_packets(table);
   return table;
 }
 
