@@ -69,8 +69,9 @@ class Axis {
       }
       return all;
     }
-    for (double tick = low_; tick <= high_ * 1.0001; tick *= 10.0) {
-      all.push_back(tick);
+    const int decades = static_cast<int>(std::lround(std::log10(high_ / low_)));
+    for (int i = 0; i <= decades; ++i) {
+      all.push_back(low_ * std::pow(10.0, i));
     }
     return all;
   }

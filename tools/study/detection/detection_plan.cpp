@@ -178,8 +178,9 @@ std::vector<double> growing_nats(const FaultPlan& fault, double step_s, double u
   }
   const double growth_s = fault.kind == FaultKind::kRamp ? fault.ramp_s : until_s;
   std::vector<double> nats;
-  for (double t = 0.5 * step_s; t < until_s; t += step_s) {
-    const double position = kKnots * std::min(1.0, t / growth_s);
+  const auto steps = static_cast<int>(std::ceil(until_s / step_s - 0.5));
+  for (int i = 0; i < steps; ++i) {
+    const double position = kKnots * std::min(1.0, (i + 0.5) * step_s / growth_s);
     const auto knot = std::min<std::size_t>(static_cast<std::size_t>(position), kKnots - 1);
     const double share = position - static_cast<double>(knot);
     nats.push_back((1.0 - share) * at[knot] + share * at[knot + 1]);

@@ -24,12 +24,12 @@ constexpr double kCounted = -1e9;
 /// cost, for a single class of pairs.
 class TableVisits final {
  public:
-  static constexpr std::uint32_t kPairs = 512;
-  static constexpr std::uint32_t kProbes = 10;
+  static constexpr std::size_t kPairs = 512;
+  static constexpr std::size_t kProbes = 10;
 
   explicit TableVisits(std::uint64_t seed) : seed_(seed), rtts_(kPairs * kProbes) {
-    for (std::uint32_t p = 0; p < kPairs; ++p) {
-      visits_.push_back({.pair = PairId(p),
+    for (std::size_t p = 0; p < kPairs; ++p) {
+      visits_.push_back({.pair = PairId(static_cast<std::uint32_t>(p)),
                          .start = {},
                          .rtts_ns = std::span(rtts_).subspan(p * kProbes, kProbes)});
     }
