@@ -141,7 +141,7 @@ void NoiseFleet::add_pair(std::uint32_t a, std::uint32_t b, std::uint32_t slot) 
 
 // Neighbours in the ring stand under different ToRs, like the containers of a job on a rail.
 TracedPath NoiseFleet::trace(std::uint32_t a, std::uint32_t b) const {
-  const std::uint64_t tors = std::max(1U, plan_.endpoints / kPerTor);
+  const std::uint32_t tors = std::max(1U, plan_.endpoints / kPerTor);
   const auto fabric = [&](std::uint32_t endpoint, std::uint32_t spine) {
     return ComponentId(plan_.endpoints + endpoint % tors * kSpines + spine);
   };
@@ -188,7 +188,7 @@ void NoiseFleet::set_fault(const FaultPlan& fault, double onset_s) {
   }
   const RngStream draw(seed_, kDetectionFault, 0);
   const Pair chosen = pairs_[PairId(static_cast<std::uint32_t>(draw.at(0) % pairs_.size()))];
-  const std::uint32_t tors = std::max(1U, plan_.endpoints / kPerTor);
+  const std::uint64_t tors = std::max(1U, plan_.endpoints / kPerTor);
   const PathHop link{
       ComponentId(plan_.endpoints + static_cast<std::uint32_t>(draw.at(1) % (tors * kSpines))),
       LinkDirection::kUp};
