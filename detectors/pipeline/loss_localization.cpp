@@ -285,7 +285,20 @@ void LossStage::refine_one(Time now, IncidentIndex index) {
   gather(std::max(incident.opened - kLead, now - state_->options.loss.pool_window), &incident);
   const auto items = evidence_.relevant(state_->paths);
   const auto scores = gray_vote_.score(items, Symptom::kLoss);
-  if (scores.empty() || scores.front().llr < kKeepScore * incident.candidates.front().score) {
+  if (scores.empty()) {
+    return;
+  }
+  // What opened it may have been a few visits: another link that explains today's evidence better
+  // takes its place, however sure one was then.
+  const ComponentId named = incident.candidates.front().component;
+  const auto incumbent =
+      std::find_if(scores.begin(), scores.end(), [named](const LinkScore& score) {
+        return score.link == named;
+      });
+  const bool outdone = incumbent != scores.end() &&
+                       scores.front().llr > incumbent->llr + state_->options.localize.tie_nats &&
+                       scores.front().llr >= state_->options.loss.open_llr;
+  if (!outdone && scores.front().llr < kKeepScore * incident.candidates.front().score) {
     return;
   }
   const auto suspects = ties(scores, state_->options.localize.tie_nats);

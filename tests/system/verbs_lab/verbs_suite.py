@@ -65,7 +65,7 @@ detection:
   window: {{length: 2s, history: 10, history_age: 60s}}
   short_term: {{features: median, feature_floor: 1ms}}
   loss: {{consecutive: 10, pool_window: 10s, base_loss_ratio: 0.01%, open_llr: 30}}
-  incident: {{merge_gap: 4s, close_after: 5s}}
+  incident: {{merge_gap: 4s, close_after: 5s, reopen_after: 0s}}
 """
 
 TOPOLOGY = """
