@@ -194,7 +194,9 @@ inline void expect_same(const FlowState& model, const FlowState& real, Duration 
   EXPECT_EQ(model.step, real.step);
   EXPECT_EQ(model.sent, real.sent);
   EXPECT_EQ(model.answered, real.answered);
-  EXPECT_EQ(model.counted, real.counted);
+  // A drop rule's packets are told late, and some with the next reading.
+  EXPECT_LE(real.counted, model.counted);
+  EXPECT_GE(2 * real.counted, model.counted);
   EXPECT_EQ(model.upcalls >= model.sent, real.upcalls >= real.sent);
   if (model.step != "touch" && model.step != "drop" && model.step != "undrop") {
     EXPECT_EQ(model.entry, real.entry);
