@@ -1,8 +1,8 @@
 #include "skeleton/drift_guard.h"
 
 #include "sim/base/check.h"
+#include "sim/base/median.h"
 #include "skeleton/drift_statistics.h"
-#include "skeleton/row_math.h"
 #include "skeleton/stage_pattern.h"
 
 #include <algorithm>

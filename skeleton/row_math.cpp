@@ -1,6 +1,5 @@
 #include "skeleton/row_math.h"
 
-#include <algorithm>
 #include <cstddef>
 
 namespace bonescan {
@@ -28,16 +27,6 @@ double square_distance(std::span<const double> a, std::span<const double> b) {
     square += (a[d] - b[d]) * (a[d] - b[d]);
   }
   return square;
-}
-
-double median(std::vector<double>& values) {
-  if (values.empty()) {
-    return 0.0;
-  }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return values.size() % 2 == 1 ? *middle
-                                : 0.5 * (*middle + *std::max_element(values.begin(), middle));
 }
 
 }  // namespace bonescan

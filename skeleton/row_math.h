@@ -4,7 +4,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 namespace bonescan {
 
@@ -13,9 +12,5 @@ double dot(std::span<const float> a, std::span<const float> b);
 
 /// REQUIRES: equal sizes.
 double square_distance(std::span<const double> a, std::span<const double> b);
-
-/// The middle value, the mean of both if there are two; 0 of nothing.  Changes the order of
-/// `values`.
-double median(std::vector<double>& values);
 
 }  // namespace bonescan

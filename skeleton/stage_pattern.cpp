@@ -1,7 +1,7 @@
 #include "skeleton/stage_pattern.h"
 
 #include "sim/base/check.h"
-#include "skeleton/row_math.h"
+#include "sim/base/median.h"
 
 #include <algorithm>
 #include <cmath>

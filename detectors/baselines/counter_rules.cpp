@@ -106,11 +106,7 @@ void CounterRulesDetector::evaluate(Time now, std::vector<Verdict>& verdicts) {
     if (tally.lost != 0 && counter_finding(RnicCounter::kLocalAckTimeoutErr,
                                            lost_[(*pairs_)[pair].source.index()],
                                            kPoll) != CounterFinding::kNone) {
-      verdicts.push_back({.at = now,
-                          .pair = pair,
-                          .kind = loss_kind(tally),
-                          .rule = VerdictRule::kOther,
-                          .score = static_cast<float>(tally.lost)});
+      verdicts.push_back(verdict_of(now, pair, tally, true));
     }
   }
   tallies_.clear();

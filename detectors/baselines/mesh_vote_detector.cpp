@@ -24,11 +24,7 @@ void MeshVoteDetector::evaluate(Time now, std::vector<Verdict>& verdicts) {
     const PairTally& tally = tallies_[pair];
     const bool losing = tally.lost != 0 && std::binary_search(voted.begin(), voted.end(), pair);
     if (losing || tally.quantile_is_late(0.5)) {
-      verdicts.push_back({.at = now,
-                          .pair = pair,
-                          .kind = losing ? loss_kind(tally) : VerdictKind::kAnomalous,
-                          .rule = VerdictRule::kOther,
-                          .score = static_cast<float>(losing ? tally.lost : tally.late)});
+      verdicts.push_back(verdict_of(now, pair, tally, losing));
     }
   }
   tallies_.clear();

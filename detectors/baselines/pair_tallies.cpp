@@ -66,9 +66,13 @@ void PairTallies::release(PairRange pairs) {
   });
 }
 
-VerdictKind loss_kind(const PairTally& tally) {
-  return tally.answered == 0 && tally.lost >= 2 ? VerdictKind::kUnreachable
-                                                : VerdictKind::kAnomalous;
+Verdict verdict_of(Time now, PairId pair, const PairTally& tally, bool losing) {
+  const bool silent = losing && tally.answered == 0 && tally.lost >= 2;
+  return {.at = now,
+          .pair = pair,
+          .kind = silent ? VerdictKind::kUnreachable : VerdictKind::kAnomalous,
+          .rule = VerdictRule::kOther,
+          .score = static_cast<float>(losing ? tally.lost : tally.late)};
 }
 
 }  // namespace bonescan

@@ -75,7 +75,7 @@ class TumblingClock final {
   std::int64_t window_ = 0;
 };
 
-/// Losing all of at least two probes is unreachable, losing some is anomalous.
-VerdictKind loss_kind(const PairTally& tally);
+/// Losing all of at least two probes is unreachable; losing some, or being late, is anomalous.
+Verdict verdict_of(Time now, PairId pair, const PairTally& tally, bool losing);
 
 }  // namespace bonescan

@@ -30,7 +30,7 @@ class RawVote final : public Localizer {
   UnderlayVote vote_;
 };
 
-struct RPingmeshOptions {
+struct RPingmeshVoteOptions {
   double rnic_bad_ratio = 0.1;    ///< of probes below one ToR @paper R-Pingmesh, second-hand
   std::uint64_t votes_least = 2;  ///< timeouts before a link is accused @ours
 };
@@ -40,7 +40,7 @@ struct RPingmeshOptions {
 /// @paper R-Pingmesh (SIGCOMM 2024), from second-hand descriptions: METHODS.md
 class RPingmeshVote final : public Localizer {
  public:
-  explicit RPingmeshVote(const RPingmeshOptions& options = {}) : options_(options) {}
+  explicit RPingmeshVote(const RPingmeshVoteOptions& options = {}) : options_(options) {}
 
   std::string_view name() const override { return "r-pingmesh"; }
 
@@ -58,7 +58,7 @@ class RPingmeshVote final : public Localizer {
   void vote(std::vector<Accusation>& accusations);
   void drop_paths_of(std::uint32_t link);
 
-  RPingmeshOptions options_;
+  RPingmeshVoteOptions options_;
   PathColumns columns_;
   std::vector<std::uint8_t> dropped_;  ///< by path
   std::vector<Share> shares_;          ///< by link

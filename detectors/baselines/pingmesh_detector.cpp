@@ -22,11 +22,7 @@ void PingmeshDetector::evaluate(Time now, std::vector<Verdict>& verdicts) {
     }
     const bool losing = tally.loss_ratio() > options_.loss_ratio;
     if (losing || tally.quantile_is_late(0.99)) {
-      verdicts.push_back({.at = now,
-                          .pair = pair,
-                          .kind = losing ? loss_kind(tally) : VerdictKind::kAnomalous,
-                          .rule = VerdictRule::kOther,
-                          .score = static_cast<float>(losing ? tally.lost : tally.late)});
+      verdicts.push_back(verdict_of(now, pair, tally, losing));
     }
   }
   tallies_.clear();

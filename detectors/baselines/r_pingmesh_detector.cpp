@@ -52,11 +52,7 @@ void RPingmeshDetector::evaluate(Time now, std::vector<Verdict>& verdicts) {
                                             std::binary_search(voted.begin(), voted.end(), pair));
     const bool late = tally.tried() >= options_.least_probes && tally.quantile_is_late(0.99);
     if (losing || late) {
-      verdicts.push_back({.at = now,
-                          .pair = pair,
-                          .kind = losing ? loss_kind(tally) : VerdictKind::kAnomalous,
-                          .rule = VerdictRule::kOther,
-                          .score = static_cast<float>(losing ? tally.lost : tally.late)});
+      verdicts.push_back(verdict_of(now, pair, tally, losing));
     }
   }
   tallies_.clear();

@@ -157,6 +157,9 @@ struct FollowUpFinding {
   std::vector<ComponentId> remaining;  ///< by falling posterior, then ascending id
   /// Of the one remaining cable: which way.  Absent: no probe could tell, or several remain.
   std::optional<LinkDirection> direction;
+
+  /// Bad share of the controls, by Jeffreys' prior.
+  double control_rate() const { return (control_bad + 0.5) / (control_trials + 1.0); }
 };
 
 /// REQUIRES: base_ratio in (0, 0.5).

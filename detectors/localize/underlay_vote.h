@@ -27,6 +27,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace bonescan {
@@ -54,10 +55,18 @@ double bad_ratio_llr(std::uint64_t trials, std::uint64_t bad, double base);
 /// The suspects within `nats` of the first.  REQUIRES: sorted by falling llr.
 std::span<const LinkScore> ties(std::span<const LinkScore> scores, double nats);
 
-class UnderlayVote final {
+class UnderlayVote final : public Localizer {
  public:
   /// REQUIRES: both base ratios lie in (0, 0.5), base_slack is at least 1.
   explicit UnderlayVote(const VoteOptions& options);
+
+  std::string_view name() const override { return "likelihood-vote"; }
+
+  /// explain_all().
+  std::vector<Accusation> localize(std::span<const PathEvidence> evidence,
+                                   Symptom symptom) override {
+    return explain_all(evidence, symptom);
+  }
 
   const VoteOptions& options() const { return options_; }
 

@@ -2,6 +2,7 @@
 
 #include "detectors/longterm/drift_math.h"
 #include "detectors/longterm/normal_tail.h"
+#include "sim/base/median.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,15 +32,6 @@ constexpr std::uint8_t kMostDays = 7;
 /// Pairs that can tell how alike the pairs of a class are.  @ours
 constexpr std::size_t kLeastSpreads = 10;
 
-float median_of(std::vector<float>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) {
-    return *middle;
-  }
-  return (*middle + *std::max_element(values.begin(), middle)) / 2.0F;
-}
-
 }  // namespace
 
 DriftClass::DriftClass(const DriftClassOptions& options)
@@ -65,7 +57,7 @@ void DriftClass::find_common(std::int64_t period) {
   comparable_ = has_common_ || !had_common_ || (heard_ >= options_.common_least && days_[slot] > 0);
   common_ = expected_;
   if (has_common_) {
-    common_ = median_of(values_);
+    common_ = median(values_);
     had_common_ = true;
     follow_series(period);
   } else {
@@ -179,7 +171,7 @@ void DriftClass::learn_spread() {
   ++periods_;
   if (!values_.empty()) {
     // A few pairs may be at fault already: the median of |difference| does not see them.
-    const double mad = kMadOfNormal * median_of(values_);
+    const double mad = kMadOfNormal * median(values_);
     ones_.fresh = mad * mad * ones_.count;
     threes_ = {};
   }
@@ -195,11 +187,11 @@ void DriftClass::learn_spread() {
 // Robust, since pairs at fault spread as well: the median of distances to the median.
 void DriftClass::learn_degrees() {
   if (spreads_.size() >= kLeastSpreads) {
-    const float middle = median_of(spreads_);
+    const float middle = median(spreads_);
     for (float& value : spreads_) {
       value = std::abs(value - middle);
     }
-    const double sd = kMadOfNormal * median_of(spreads_);
+    const double sd = kMadOfNormal * median(spreads_);
     degrees_ = prior_degrees(sd * sd - log_error_ / static_cast<double>(spreads_.size()));
   }
   spreads_.clear();

@@ -145,14 +145,7 @@ double DriftDetector::least_effect(const PairState& state) const {
 }
 
 void DriftDetector::close_due(Time now) {
-  for (int closed = 0; clock_.due(now) && closed < 2; ++closed) {
-    const std::int64_t period = clock_.open();
-    clock_.close();
-    close_period(period);
-  }
-  if (clock_.due(now)) {
-    clock_.skip_to(now);
-  }
+  clock_.close_due(now, [this](std::int64_t period) { close_period(period); });
 }
 
 DriftDetector::Aggregate DriftDetector::aggregate(const PairState& state, std::size_t slot) const {

@@ -81,14 +81,7 @@ void LongTermZ::evaluate(Time now, std::vector<Verdict>& verdicts) {
 }
 
 void LongTermZ::close_due(Time now) {
-  for (int closed = 0; clock_.due(now) && closed < 2; ++closed) {
-    const std::int64_t period = clock_.open();
-    clock_.close();
-    close_period(period);
-  }
-  if (clock_.due(now)) {
-    clock_.skip_to(now);
-  }
+  clock_.close_due(now, [this](std::int64_t period) { close_period(period); });
 }
 
 void LongTermZ::close_period(std::int64_t period) {

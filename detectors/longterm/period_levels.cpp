@@ -43,8 +43,4 @@ std::int64_t PeriodClock::period_of(Time at) const {
   return since % length_ < Duration::zero() ? whole - 1 : whole;
 }
 
-void PeriodClock::skip_to(Time now) {
-  open_ = std::max(open_, period_of(now - settle_));
-}
-
 }  // namespace bonescan

@@ -8,6 +8,7 @@
 
 #include "sim/base/units.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -48,16 +49,21 @@ class PeriodClock final {
   /// Where samples of a period lie.
   static std::size_t slot(std::int64_t period) { return static_cast<std::size_t>(period & 1); }
 
-  bool due(Time now) const { return start_of(open_ + 1) + settle_ <= now; }
-
-  /// Opens the next period.
-  void close() { ++open_; }
-
-  /// Of a long silence only two periods can hold samples; the rest is passed over.
-  /// REQUIRES: both were closed.
-  void skip_to(Time now);
+  /// Calls `close_period(period)` for every period that is due, in order.  Of a long silence only
+  /// two can hold samples; the rest is passed over.
+  template <class F>
+  void close_due(Time now, F&& close_period) {
+    for (int closed = 0; due(now) && closed < 2; ++closed) {
+      close_period(open_++);
+    }
+    if (due(now)) {
+      open_ = std::max(open_, period_of(now - settle_));
+    }
+  }
 
  private:
+  bool due(Time now) const { return start_of(open_ + 1) + settle_ <= now; }
+
   Duration length_;
   Duration settle_;
   std::int64_t open_ = 0;

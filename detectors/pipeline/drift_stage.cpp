@@ -11,9 +11,6 @@
 namespace bonescan {
 namespace {
 
-/// Tables that do not answer are asked this often, once per visit period.  @ours
-constexpr int kTableAsks = 3;
-
 /// A sixth of a period's windows, at least one.  @ours
 std::uint16_t least_windows(const PipelineOptions& options) {
   const std::int64_t sixth = options.long_term.period / options.window.length / 6;
@@ -41,17 +38,11 @@ LongTermZOptions published_options(const PipelineOptions& options) {
                          period - Duration(1))};
 }
 
-VoteOptions vote_options(const PipelineOptions& options) {
-  return {.open_llr = options.loss.open_llr,
-          .latency_hit_ratio = options.localize.latency_hit_ratio,
-          .tie_nats = options.localize.tie_nats};
-}
-
 }  // namespace
 
 DriftStage::DriftStage(PipelineState& state)
     : state_(&state),
-      vote_(vote_options(state.options)),
+      vote_(latency_vote_options(state.options)),
       drift_(drift_options(state.options)),
       published_(published_options(state.options)) {}
 
@@ -158,14 +149,8 @@ bool DriftStage::explains(const Incident& incident, PairId pair) const {
   if (incident.layer == Layer::kUnderlay) {
     return state_->crosses_candidate(incident, pair);
   }
-  if (incident.layer != Layer::kRnic || incident.candidates.empty()) {
-    return false;
-  }
-  const Pair& ends = state_->ends(pair);
-  const std::string& rnic =
-      state_->telemetry.components[incident.candidates.front().component].name;
-  return state_->telemetry.endpoints[ends.source].name == rnic ||
-         state_->telemetry.endpoints[ends.target].name == rnic;
+  return incident.layer == Layer::kRnic && !incident.candidates.empty() &&
+         state_->ends_at(pair, incident.candidates.front().component);
 }
 
 bool DriftStage::attribute(Time now, PairId pair) {
@@ -235,7 +220,7 @@ void DriftStage::localize(Time now, const ClosedWindow& window) {
     std::erase_if(verdicts_, [&](const Verdict& v) {
       return std::binary_search(accusation.pairs.begin(), accusation.pairs.end(), v.pair);
     });
-    if (!state_->paper() && one_end(accusation)) {
+    if (!state_->paper() && state_->share_an_end(accusation.pairs)) {
       waiting_.push_back(std::move(suspicion));  // Its tables explain it as well as its link.
     } else {
       open_link(now, suspicion);
@@ -252,16 +237,6 @@ void DriftStage::localize(Time now, const ClosedWindow& window) {
   for (const Verdict& verdict : verdicts_) {
     waiting_.push_back({.worst = verdict, .accusation = {}, .raw = {}});
   }
-}
-
-bool DriftStage::one_end(const Accusation& accusation) const {
-  const Pair& first = state_->ends(accusation.pairs.front());
-  const auto shared = [&](EndpointId end) {
-    return std::all_of(accusation.pairs.begin(), accusation.pairs.end(), [&](PairId pair) {
-      return state_->ends(pair).source == end || state_->ends(pair).target == end;
-    });
-  };
-  return shared(first.source) || shared(first.target);
 }
 
 const Verdict& DriftStage::worst_of(const Accusation& accusation) const {
@@ -318,13 +293,7 @@ void DriftStage::open_alone(Time now, const Suspicion& suspicion, const TableFin
         mine.push_back(suspect);
       }
     }
-    if (!mine.empty()) {
-      state_->incidents.place(index,
-                              Layer::kUnderlay,
-                              kLatencyDrift,
-                              candidates_of(mine),
-                              1.0 / static_cast<double>(mine.size()));
-    }
+    state_->place_on_links(index, kLatencyDrift, mine);
   }
   state_->incidents.attribute(index, now, pair);
 }

@@ -66,7 +66,6 @@ class DriftStage final {
   bool explains(const Incident& incident, PairId pair) const;
   void keep_alive(Time now, const ClosedWindow& window);
   void localize(Time now, const ClosedWindow& window);
-  bool one_end(const Accusation& accusation) const;
   /// The drifting pairs of an accusation, worst first; REQUIRES: one of them is in verdicts_.
   const Verdict& worst_of(const Accusation& accusation) const;
   void open_link(Time now, const Suspicion& suspicion);

@@ -18,8 +18,6 @@ constexpr std::size_t kChoicesAlike = 2;
 constexpr std::size_t kSplitsPerRound = 3;
 /// Sizes this close bracket the limit well enough.
 constexpr int kCloseSizes = 64;
-/// A rate above which one visit of each variation says all. @ours
-constexpr double kPlainRate = 0.5;
 
 bool known_size_limit(const PartialFault& partial) {
   const auto close = [](const auto& a, const auto& b) {
@@ -27,10 +25,6 @@ bool known_size_limit(const PartialFault& partial) {
   };
   return close(partial.largest_passing, partial.smallest_failing) ||
          close(partial.smallest_passing, partial.largest_failing);
-}
-
-double control_rate(const FollowUpFinding& finding) {
-  return (finding.control_bad + 0.5) / (finding.control_trials + 1.0);
 }
 
 }  // namespace
@@ -135,7 +129,7 @@ void FollowUpStage::add_split(Case& one) const {
   std::vector<FollowUpChoice> choices;
   for (const FollowUpChoice& choice : one.ports) {
     // A flow that has answered for sure would only say it again; a gray link needs many visits.
-    const bool asked = control_rate(one.finding) > kPlainRate &&
+    const bool asked = one.finding.control_rate() > kPlainRate &&
                        std::any_of(one.asked.begin(), one.asked.end(), [&](const Asked& known) {
                          return known.probe.flow() == choice.probe.flow() && known.trials > 0;
                        });
@@ -148,7 +142,7 @@ void FollowUpStage::add_split(Case& one) const {
     add_other_pairs(suspects, choices);
   }
   const double probes = std::max(1, state_->options.probing.probes_per_visit - 1);
-  const double detection = 1.0 - std::pow(1.0 - control_rate(one.finding), probes);
+  const double detection = 1.0 - std::pow(1.0 - one.finding.control_rate(), probes);
   for (FollowUpChoice& choice : plan_split(suspects, choices, detection, kSplitsPerRound)) {
     one.waiting.push_back(std::move(choice));
   }

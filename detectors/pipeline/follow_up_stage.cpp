@@ -1,5 +1,7 @@
 #include "detectors/pipeline/follow_up_stage.h"
 
+#include "sim/base/median.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,24 +16,9 @@ constexpr int kSettlePeriods = 2;
 constexpr std::size_t kMostCases = 32;
 /// Reports of a round that are later than this never come. @ours
 constexpr int kPatiencePeriods = 3;
-/// A rate above which one visit of each variation says all. @ours
-constexpr double kPlainRate = 0.5;
 
 bool about_latency(const Incident& incident) {
   return incident.symptom == Symptom::kLatency;
-}
-
-std::uint32_t median_of(std::vector<std::uint32_t>& values) {
-  if (values.empty()) {
-    return 0;
-  }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-double control_rate(const FollowUpFinding& finding) {
-  return (finding.control_bad + 0.5) / (finding.control_trials + 1.0);
 }
 
 }  // namespace
@@ -79,7 +66,7 @@ bool FollowUpStage::observe(const Visit& visit, std::span<const std::uint32_t> r
           answers.push_back(rtt);
         }
       }
-      asked.median_ns = median_of(answers);
+      asked.median_ns = median(answers);
       return true;
     }
   }
@@ -261,7 +248,7 @@ void FollowUpStage::judge(Case& one, Time now) {
   std::sort(finding.cleared.begin(), finding.cleared.end());
   finding.cleared.erase(std::unique(finding.cleared.begin(), finding.cleared.end()),
                         finding.cleared.end());
-  one.varied = finding.failing && (control_rate(finding) > kPlainRate || finding.partial.any());
+  one.varied = finding.failing && (finding.control_rate() > kPlainRate || finding.partial.any());
   const std::string beside =
       fmt::format("{} beside a control that {} {} of {}",
                   state_->pair_name(one.pair),

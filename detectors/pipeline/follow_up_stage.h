@@ -64,6 +64,9 @@ class FollowUpStage final {
     std::string told;  ///< the last line of evidence
   };
 
+  /// A rate of the control above which one visit of each variation says all. @ours
+  static constexpr double kPlainRate = 0.5;
+
   bool enabled() const;
   void open_cases(Time now);
   /// The incident's pair that lost most lately; invalid if none of them is probed now.

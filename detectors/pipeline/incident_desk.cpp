@@ -10,9 +10,6 @@
 namespace bonescan {
 namespace {
 
-/// Evidence from before an incident opened that still counts for its strength. @ours
-constexpr Duration kLead = std::chrono::seconds(10);
-
 /// Fewer probes say nothing of a share: one loss in a visit of ten is not 10 %. @ours
 constexpr std::uint64_t kFewestProbes = 200;
 

@@ -12,15 +12,6 @@ constexpr std::uint8_t kPersistentWindows = 2;
 /// ... and only if its median grew by this. @ours
 constexpr float kPersistentFactor = 1.5F;
 
-/// Tables that do not answer are asked this often, once per visit period. @ours
-constexpr int kTableAsks = 3;
-
-VoteOptions vote_options(const PipelineOptions& options) {
-  return {.open_llr = options.loss.open_llr,
-          .latency_hit_ratio = options.localize.latency_hit_ratio,
-          .tie_nats = options.localize.tie_nats};
-}
-
 bool about_latency(const Incident& incident) {
   return incident.symptom == Symptom::kLatency;
 }
@@ -28,7 +19,7 @@ bool about_latency(const Incident& incident) {
 }  // namespace
 
 LatencyStage::LatencyStage(PipelineState& state)
-    : state_(&state), vote_(vote_options(state.options)) {}
+    : state_(&state), vote_(latency_vote_options(state.options)) {}
 
 void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> results) {
   std::erase_if(late_, [](const Late& late) { return !late.by_visit; });
@@ -74,7 +65,6 @@ void LatencyStage::release(PairRange pairs) {
 }
 
 std::optional<IncidentIndex> LatencyStage::explaining(PairId pair) const {
-  const Pair& ends = state_->ends(pair);
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     if (!about_latency(incident)) {
@@ -85,10 +75,7 @@ std::optional<IncidentIndex> LatencyStage::explaining(PairId pair) const {
     if (incident.layer == Layer::kUnderlay) {
       explains = explains || state_->crosses_candidate(incident, pair);
     } else if (incident.layer == Layer::kRnic) {
-      const std::string& rnic =
-          state_->telemetry.components[incident.candidates.front().component].name;
-      explains = explains || state_->telemetry.endpoints[ends.source].name == rnic ||
-                 state_->telemetry.endpoints[ends.target].name == rnic;
+      explains = explains || state_->ends_at(pair, incident.candidates.front().component);
     }
     if (explains) {
       return index;
@@ -127,7 +114,7 @@ void LatencyStage::accuse_links(Time now, std::span<const ShortTermResult> resul
     if (!state_->paper() && state_->distinct_pairs(accusation.pairs) < 2) {
       continue;  // Algorithm 1: a single failing path accuses no link.
     }
-    if (!state_->paper() && one_end(accusation)) {
+    if (!state_->paper() && state_->share_an_end(accusation.pairs)) {
       // No probe tells the link and the tables apart.
       const auto votes = vote_.raw_vote(items);
       held_.push_back({accusation, {votes.begin(), votes.end()}});
@@ -206,11 +193,7 @@ std::optional<IncidentIndex> LatencyStage::join_link(Time now, const Accusation&
       continue;
     }
     if (waits) {
-      state_->incidents.place(index,
-                              Layer::kUnderlay,
-                              "link-latency",
-                              candidates_of(accusation.suspects),
-                              1.0 / static_cast<double>(accusation.suspects.size()));
+      state_->place_on_links(index, "link-latency", accusation.suspects);
       state_->explain_vote(index, now, accusation, {}, "late visits");
     }
     for (const PairId pair : accusation.pairs) {
@@ -261,16 +244,6 @@ void LatencyStage::check_tables(Time now) {
   late_.insert(late_.end(), unanswered.begin(), unanswered.end());
 }
 
-bool LatencyStage::one_end(const Accusation& accusation) const {
-  const Pair& first = state_->ends(accusation.pairs.front());
-  const auto shared = [&](EndpointId end) {
-    return std::all_of(accusation.pairs.begin(), accusation.pairs.end(), [&](PairId pair) {
-      return state_->ends(pair).source == end || state_->ends(pair).target == end;
-    });
-  };
-  return shared(first.source) || shared(first.target);
-}
-
 bool LatencyStage::open_held(Time now, const Late& late) {
   const auto held = std::find_if(held_.begin(), held_.end(), [&](const Held& one) {
     return one.by_visit == late.by_visit &&
@@ -303,14 +276,8 @@ void LatencyStage::open_rnic(Time now, const Late& late, const TableFinding& tab
 }
 
 bool LatencyStage::ends_at(const Incident& incident, ComponentId rnic) const {
-  if (!rnic.valid()) {
-    return false;
-  }
-  const std::string& name = state_->telemetry.components[rnic].name;
   return std::any_of(incident.pairs.begin(), incident.pairs.end(), [&](PairId pair) {
-    const Pair& ends = state_->ends(pair);
-    return state_->telemetry.endpoints[ends.source].name == name ||
-           state_->telemetry.endpoints[ends.target].name == name;
+    return state_->ends_at(pair, rnic);
   });
 }
 
@@ -328,12 +295,7 @@ void LatencyStage::open_persistent(Time now, const Late& late, const TableFindin
   if (!late.by_visit && tables.available && finding && finding->clear) {
     // By elimination it is one of the links that only this pair crosses.
     const auto scores = vote_.score(evidence_.relevant(state_->paths), Symptom::kLatency);
-    const auto suspects = ties(scores, state_->options.localize.tie_nats);
-    state_->incidents.place(index,
-                            Layer::kUnderlay,
-                            suspects.empty() ? "slow-pair" : "link-latency",
-                            candidates_of(suspects),
-                            1.0 / static_cast<double>(std::max<std::size_t>(suspects.size(), 1)));
+    state_->place_on_links(index, "link-latency", ties(scores, state_->options.localize.tie_nats));
   }
   state_->incidents.attribute(index, now, late.pair);
   if (late.by_visit) {

@@ -98,8 +98,6 @@ class LatencyStage final {
   bool attribute(Time now, PairId pair);
   /// An incident of one pair, which waits for somebody to place it.
   bool placeless(const Incident& incident) const;
-  /// Do all pairs of the accusation share an end?
-  bool one_end(const Accusation& accusation) const;
   void accuse_links(Time now, std::span<const ShortTermResult> results);
   /// `first`: the pair that is shown as an example; nullptr for none.
   void open_link(Time now,
@@ -134,6 +132,7 @@ class LatencyStage final {
   bool vote_on_visits(Time now, Time onset, bool waiting);
   void accuse_by_visits(Time now);
   bool tables_were_clear(const Accusation& accusation) const;
+  /// Does another pair that is late share a link with it?
   bool in_company(const Late& late, std::span<const Late> others) const;
   bool open_alone(Time now, const Late& late, std::span<const Late> others);
   void grow(Time now);

@@ -21,9 +21,6 @@ constexpr std::uint32_t kPersistentVisits = 2;
 constexpr int kGrowingSweeps = 2;
 constexpr Duration kLeastGrowing = std::chrono::seconds(64);
 
-/// A new score replaces an old one that is not much better. @ours
-constexpr double kKeepScore = 0.8;
-
 }  // namespace
 
 void LatencyStage::visits_judged(Time now, std::span<const JudgedVisit> visits) {
@@ -139,7 +136,7 @@ bool LatencyStage::vote_on_visits(Time now, Time onset, bool waiting) {
     }
     accused = true;
     const auto votes = vote_.raw_vote(items);
-    if (one_end(accusation) && !tables_were_clear(accusation)) {
+    if (state_->share_an_end(accusation.pairs) && !tables_were_clear(accusation)) {
       held_.push_back({accusation, {votes.begin(), votes.end()}, true});
       continue;
     }
@@ -165,23 +162,12 @@ bool LatencyStage::tables_were_clear(const Accusation& accusation) const {
                      });
 }
 
-// Does another pair that is late share a link with it?
 bool LatencyStage::in_company(const Late& late, std::span<const Late> others) const {
-  const TracedPath* path = state_->paths.known(late.pair);
-  if (path == nullptr) {
-    return false;
-  }
   const Pair& ends = state_->ends(late.pair);
   return std::any_of(others.begin(), others.end(), [&](const Late& other) {
     const Pair& their = state_->ends(other.pair);
-    const TracedPath* their_path = state_->paths.known(other.pair);
-    if (!other.by_visit || their == ends || their == ends.reversed() || their_path == nullptr) {
-      return false;
-    }
-    bool shared = false;
-    for_each_hop(*path,
-                 [&](const PathHop& hop) { shared = shared || crosses(*their_path, hop.link); });
-    return shared;
+    return other.by_visit && their != ends && their != ends.reversed() &&
+           state_->share_a_link(late.pair, other.pair);
   });
 }
 
@@ -202,7 +188,6 @@ bool LatencyStage::open_alone(Time now, const Late& late, std::span<const Late> 
   return true;
 }
 
-// At ages 1, 2, 4, 8, ... visit periods: early evidence moves the answer most.
 void LatencyStage::grow(Time now) {
   const Duration most = std::max(kGrowingSweeps * state_->sweep(), kLeastGrowing);
   std::erase_if(growing_, [&](const Growing& growing) {
@@ -210,9 +195,7 @@ void LatencyStage::grow(Time now) {
     return incident.closed.has_value() || now - incident.opened > most;
   });
   for (const Growing& growing : growing_) {
-    const auto age = static_cast<std::uint64_t>((now - state_->incidents[growing.index].opened) /
-                                                state_->options.probing.visit);
-    if (age > 0 && (age & (age - 1)) == 0) {
+    if (state_->due_again(state_->incidents[growing.index], now)) {
       grow_one(now, growing);
     }
   }
@@ -247,11 +230,7 @@ void LatencyStage::grow_one(Time now, const Growing& growing) {
                      suspects.size() != incident.candidates.size();
   const std::string text =
       vote_text(suspects.front(), suspects.size(), {}, state_->telemetry.components, "late visits");
-  state_->incidents.place(growing.index,
-                          Layer::kUnderlay,
-                          "link-latency",
-                          candidates_of(suspects),
-                          1.0 / static_cast<double>(suspects.size()));
+  state_->place_on_links(growing.index, "link-latency", suspects);
   if (moved) {
     state_->incidents.add_evidence(growing.index, {now, "underlay-vote", false, text});
   }

@@ -6,15 +6,6 @@
 #include <algorithm>
 
 namespace bonescan {
-namespace {
-
-/// Evidence from before an incident opened that still counts when it is refined. @ours
-constexpr Duration kLead = std::chrono::seconds(10);
-
-/// Share of an earlier score that newer evidence must reach to replace it. @ours
-constexpr double kKeepScore = 0.8;
-
-}  // namespace
 
 void LossStage::walk_overlays(Time now) {
   // A walk that had no answer is asked for again, but never before a pair that was not walked yet.
@@ -258,20 +249,20 @@ IncidentIndex LossStage::underlay_incident_of(const Unexplained& item) const {
 }
 
 void LossStage::refine(Time now) {
-  refined_pairs_.resize(state_->incidents.all().size(), 0);
+  std::erase_if(refined_pairs_,
+                [&](const auto& one) { return state_->incidents[one.first].closed.has_value(); });
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     if (incident.layer != Layer::kUnderlay || !about_loss(incident) || incident.last_seen != now) {
       continue;
     }
-    // At ages 1, 2, 4, 8, ... visit periods: early evidence moves the answer most.  And while a set
-    // is named, whenever another pair has joined.
-    const auto age =
-        static_cast<std::uint64_t>((now - incident.opened) / state_->options.probing.visit);
+    // While a set is named, also whenever another pair has joined.
+    std::size_t& pairs = refined_pairs_[index];
     const bool joined = !state_->paper() && incident.candidates.size() > 1 &&
-                        incident.pairs.size() > refined_pairs_[index];
-    if (age > 0 && ((age & (age - 1)) == 0 || joined)) {
-      refined_pairs_[index] = incident.pairs.size();
+                        incident.pairs.size() > pairs &&
+                        now - incident.opened >= state_->options.probing.visit;
+    if (state_->due_again(incident, now) || joined) {
+      pairs = incident.pairs.size();
       refine_one(now, index);
     }
   }
@@ -310,11 +301,7 @@ void LossStage::refine_one(Time now, IncidentIndex index) {
       });
   const std::string text = vote_text(
       suspects.front(), suspects.size(), {}, state_->telemetry.components, "lossy visits");
-  state_->incidents.place(index,
-                          Layer::kUnderlay,
-                          incident.kind,
-                          candidates_of(suspects),
-                          1.0 / static_cast<double>(suspects.size()));
+  state_->place_on_links(index, incident.kind, suspects);
   if (moved || unsaid) {
     state_->incidents.add_evidence(index, {now, "underlay-vote", false, text});
   }

@@ -187,29 +187,16 @@ void LossStage::grow(Time now,
                      IncidentIndex index,
                      const Accusation& accusation,
                      std::span<const LinkVotes> raw) {
-  state_->incidents.place(index,
-                          Layer::kUnderlay,
-                          mostly_silent(accusation) ? "link-down" : "link-loss",
-                          candidates_of(accusation.suspects),
-                          1.0 / static_cast<double>(accusation.suspects.size()));
+  state_->place_on_links(
+      index, mostly_silent(accusation) ? "link-down" : "link-loss", accusation.suspects);
   describe_underlay(now, index, accusation, raw);
-}
-
-bool LossStage::share_a_link(PairId a, PairId b) const {
-  const TracedPath* path = state_->paths.known(a);
-  const TracedPath* other = state_->paths.known(b);
-  bool shared = false;
-  if (path != nullptr && other != nullptr) {
-    for_each_hop(*path, [&](const PathHop& hop) { shared = shared || crosses(*other, hop.link); });
-  }
-  return shared;
 }
 
 bool LossStage::has_company(const Unexplained& item) const {
   const Pair& ends = state_->ends(item.pair);
   const auto fails_with_it = [&](PairId other) {
     return other != item.pair && state_->ends(other) != ends.reversed() &&
-           share_a_link(item.pair, other);
+           state_->share_a_link(item.pair, other);
   };
   if (std::any_of(unexplained_.begin(), unexplained_.end(), [&](const Unexplained& other) {
         return !other.claimed && fails_with_it(other.pair);
@@ -321,12 +308,8 @@ void LossStage::place_lone(Time now, const Unexplained& item, const TableFinding
     std::erase_if(scores, [&](const LinkScore& score) {
       return path == nullptr || !crosses(*path, score.link);
     });
-    const auto suspects = ties(scores, state_->options.localize.tie_nats);
-    state_->incidents.place(index,
-                            Layer::kUnderlay,
-                            silent ? "link-down" : "link-loss",
-                            candidates_of(suspects),
-                            1.0 / static_cast<double>(std::max<std::size_t>(suspects.size(), 1)));
+    state_->place_on_links(
+        index, silent ? "link-down" : "link-loss", ties(scores, state_->options.localize.tie_nats));
   }
   claim(index, now, item.pair);
 }

@@ -148,6 +148,11 @@ void LossStage::hold(Time now, PairId pair, Symptom symptom) {
   }
 }
 
+bool LossStage::gid_changed(const Incident& incident, PairId pair) const {
+  return incident.kind == kGidChange &&
+         state_->ends_at(pair, incident.candidates.front().component);
+}
+
 Attribution LossStage::attribute(Time now, const VisitOutcome& visit) {
   const Pair& ends = state_->ends(visit.pair);
   if (!state_->activation.active(ends)) {
@@ -166,7 +171,7 @@ Attribution LossStage::attribute(Time now, const VisitOutcome& visit) {
     if (incident.symptom == Symptom::kLoss && silent) {
       continue;
     }
-    if (state_->holds_either_way(incident, visit.pair) || explained_by_gid_change(incident, ends) ||
+    if (state_->holds_either_way(incident, visit.pair) || gid_changed(incident, visit.pair) ||
         (incident.layer == Layer::kUnderlay && state_->crosses_candidate(incident, visit.pair))) {
       const bool all =
           visit.lost == visit.probes && visit.probes >= state_->options.loss.consecutive;
@@ -175,16 +180,6 @@ Attribution LossStage::attribute(Time now, const VisitOutcome& visit) {
     }
   }
   return Attribution::kNone;
-}
-
-bool LossStage::explained_by_gid_change(const Incident& incident, const Pair& ends) const {
-  if (incident.kind != kGidChange) {
-    return false;
-  }
-  const std::string& rnic =
-      state_->telemetry.components[incident.candidates.front().component].name;
-  return state_->telemetry.endpoints[ends.source].name == rnic ||
-         state_->telemetry.endpoints[ends.target].name == rnic;
 }
 
 void LossStage::address_changed(const MembershipEvent& event) {

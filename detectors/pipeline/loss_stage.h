@@ -79,7 +79,7 @@ class LossStage final {
   Attribution attribute(Time now, const VisitOutcome& visit);
   bool excused_by_agent(Time now, const VisitOutcome& visit);
   /// Is the incident a changed GID of one end of the pair?
-  bool explained_by_gid_change(const Incident& incident, const Pair& ends) const;
+  bool gid_changed(const Incident& incident, PairId pair) const;
   IncidentIndex agent_incident(Time now, EndpointId endpoint);
   void walk_overlays(Time now);
   /// False if the allowance is used up.
@@ -117,7 +117,6 @@ class LossStage final {
   void give_up_on(Time now, Unexplained& item);
   /// Does another failing pair share a link with it, so that the vote may soon know more?
   bool has_company(const Unexplained& item) const;
-  bool share_a_link(PairId a, PairId b) const;
   /// An incident of one silent pair, which may grow into that of a link.
   bool lone(const Incident& incident) const;
   IncidentIndex lone_incident_of(std::span<const PairId> pairs) const;
@@ -149,11 +148,11 @@ class LossStage final {
   EvidenceTable evidence_;
   double base_per_visit_;
   std::vector<Unexplained> unexplained_;
-  std::vector<std::size_t> refined_pairs_;       ///< by incident: its pairs when last scored again
-  PagedColumn<EndpointId, Time> agent_dead_at_;  ///< last time it was found dead
-  PagedColumn<EndpointId, std::uint32_t> host_of_;  ///< dense number of the endpoint's host
-  std::map<std::string, std::uint32_t> hosts_;      ///< every host ever, by name
-  std::vector<IncidentIndex> agent_incident_;       ///< by host; may be closed
+  std::map<IncidentIndex, std::size_t> refined_pairs_;  ///< of open ones, when last scored again
+  PagedColumn<EndpointId, Time> agent_dead_at_;         ///< last time it was found dead
+  PagedColumn<EndpointId, std::uint32_t> host_of_;      ///< dense number of the endpoint's host
+  std::map<std::string, std::uint32_t> hosts_;          ///< every host ever, by name
+  std::vector<IncidentIndex> agent_incident_;           ///< by host; may be closed
 };
 
 }  // namespace bonescan

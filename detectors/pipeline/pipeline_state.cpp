@@ -116,11 +116,7 @@ IncidentIndex PipelineState::open_accused(Time now,
                                           const std::string& kind,
                                           const Accusation& accusation) {
   const IncidentIndex index = incidents.open_incident(now, Layer::kUnderlay, symptom, kind);
-  incidents.place(index,
-                  Layer::kUnderlay,
-                  kind,
-                  candidates_of(accusation.suspects),
-                  1.0 / static_cast<double>(accusation.suspects.size()));
+  place_on_links(index, kind, accusation.suspects);
   return index;
 }
 
@@ -151,6 +147,52 @@ bool PipelineState::crosses_candidate(const Incident& incident, PairId pair) con
                                         [&](const Candidate& candidate) {
                                           return crosses(*path, candidate.component);
                                         });
+}
+
+bool PipelineState::share_a_link(PairId a, PairId b) const {
+  const TracedPath* path = paths.known(a);
+  const TracedPath* other = paths.known(b);
+  bool shared = false;
+  if (path != nullptr && other != nullptr) {
+    for_each_hop(*path, [&](const PathHop& hop) { shared = shared || crosses(*other, hop.link); });
+  }
+  return shared;
+}
+
+bool PipelineState::ends_at(PairId pair, ComponentId rnic) const {
+  if (!rnic.valid()) {
+    return false;
+  }
+  const std::string& name = telemetry.components[rnic].name;
+  return telemetry.endpoints[ends(pair).source].name == name ||
+         telemetry.endpoints[ends(pair).target].name == name;
+}
+
+bool PipelineState::share_an_end(std::span<const PairId> pairs) const {
+  const Pair& first = ends(pairs.front());
+  const auto shared = [&](EndpointId end) {
+    return std::all_of(pairs.begin(), pairs.end(), [&](PairId pair) {
+      return ends(pair).source == end || ends(pair).target == end;
+    });
+  };
+  return shared(first.source) || shared(first.target);
+}
+
+bool PipelineState::due_again(const Incident& incident, Time now) const {
+  const auto age = static_cast<std::uint64_t>((now - incident.opened) / options.probing.visit);
+  return age > 0 && (age & (age - 1)) == 0;
+}
+
+void PipelineState::place_on_links(IncidentIndex index,
+                                   const std::string& kind,
+                                   std::span<const LinkScore> suspects) {
+  if (!suspects.empty()) {
+    incidents.place(index,
+                    Layer::kUnderlay,
+                    kind,
+                    candidates_of(suspects),
+                    1.0 / static_cast<double>(suspects.size()));
+  }
 }
 
 void EvidenceTable::clear() {
@@ -208,6 +250,12 @@ std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
     return a.pair < b.pair;
   });
   return items_;
+}
+
+VoteOptions latency_vote_options(const PipelineOptions& options) {
+  return {.open_llr = options.loss.open_llr,
+          .latency_hit_ratio = options.localize.latency_hit_ratio,
+          .tie_nats = options.localize.tie_nats};
 }
 
 std::string vote_text(const LinkScore& best,

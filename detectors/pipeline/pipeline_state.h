@@ -23,6 +23,15 @@ namespace bonescan {
 constexpr const char* kTableMismatch = "table-mismatch";
 constexpr const char* kGidChange = "gid-change";
 
+/// Tables that do not answer are asked this often, once per visit period. @ours
+constexpr int kTableAsks = 3;
+
+/// Share of an earlier score that newer evidence must reach to replace it. @ours
+constexpr double kKeepScore = 0.8;
+
+/// Evidence from before an incident opened that still counts when it is looked at again. @ours
+constexpr Duration kLead = std::chrono::seconds(10);
+
 /// What every visit of a pair needs to know and leaves behind.
 struct PairMemory {
   Time last_visit = Time::min();
@@ -104,6 +113,23 @@ struct PipelineState {
 
   /// Does the pair's known path cross a candidate of an underlay incident?
   bool crosses_candidate(const Incident& incident, PairId pair) const;
+
+  /// Do the known paths of both cross one link?
+  bool share_a_link(PairId a, PairId b) const;
+
+  /// Is the component the RNIC at an end of the pair?
+  bool ends_at(PairId pair, ComponentId rnic) const;
+
+  /// Do all of these share an end?  Then no probe tells its link from its tables.  REQUIRES: some.
+  bool share_an_end(std::span<const PairId> pairs) const;
+
+  /// Is the incident 1, 2, 4, 8, ... visit periods old?  Early evidence moves an answer most.
+  bool due_again(const Incident& incident, Time now) const;
+
+  /// Places an incident on links; without any it stays where it is.
+  void place_on_links(IncidentIndex index,
+                      const std::string& kind,
+                      std::span<const LinkScore> suspects);
 };
 
 /// Evidence about pairs, gathered for the vote.  Only paths that cross a cable of a failing path
@@ -146,5 +172,8 @@ std::string vote_text(const LinkScore& best,
 std::vector<Accusation> published_vote(UnderlayVote& vote, std::span<const PathEvidence> evidence);
 
 std::vector<Candidate> candidates_of(std::span<const LinkScore> suspects);
+
+/// Of the vote over late windows, late visits and drifting levels.
+VoteOptions latency_vote_options(const PipelineOptions& options);
 
 }  // namespace bonescan

@@ -81,6 +81,14 @@ enum class Purpose : std::uint32_t {
   kTraceFault = 130,
   kTraceNoise = 131,
   kTraceFlow = 132,
+  kDetectionNoise = 160,
+  kDetectionLayout = 161,
+  kDetectionTraits = 162,
+  kDetectionFault = 163,
+  kDetectionRegime = 164,
+  kDetectionOnset = 165,
+  kDetectionWander = 166,
+  kDetectionCheck = 167,
   kTest = 1000,
 };
 

@@ -1,6 +1,6 @@
 // The two built-in rivals that judge tumbling windows.
-#include "detectors/shortterm/paper_detector.h"
 #include "detectors/shortterm/robust_z_detector.h"
+#include "detectors/shortterm/window_lof_detector.h"
 #include "tests/support/noisy_fleet.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(RobustZ, LearnsANewLevelAfterTheFreeze) {
 }
 
 TEST(SkeletonHunter, IsThePublishedTest) {
-  Watch watch(std::make_unique<PaperDetector>());
+  Watch watch(std::make_unique<WindowLofDetector>(WindowLofDetector::published()));
   EXPECT_EQ(watch.detector->name(), "skeletonhunter");
   watch.seconds(12 * 30);
   watch.fleet.noise[kVictim.index()].factor = 7.5;
@@ -81,7 +81,8 @@ TEST(SkeletonHunter, IsThePublishedTest) {
 
 TEST(TumblingWindows, ReleasedPairsAreForgotten) {
   for (auto& detector : {std::shared_ptr<Detector>(std::make_shared<RobustZDetector>()),
-                         std::shared_ptr<Detector>(std::make_shared<PaperDetector>())}) {
+                         std::shared_ptr<Detector>(std::make_shared<WindowLofDetector>(
+                             WindowLofDetector::published()))}) {
     NoisyFleet fleet(kPairs, 2);
     detector->resize(kPairs);
     std::vector<Verdict> verdicts;

@@ -27,14 +27,5 @@ TEST(RowMath, SquareDistanceIsThatOfEuclid) {
   EXPECT_EQ(square_distance(a, b), 25.0);
 }
 
-TEST(RowMath, MedianIsTheMiddleOrTheMeanOfBoth) {
-  std::vector<double> none;
-  std::vector<double> odd = {9.0, 1.0, 5.0};
-  std::vector<double> even = {8.0, 1.0, 4.0, 2.0};
-  EXPECT_EQ(median(none), 0.0);
-  EXPECT_EQ(median(odd), 5.0);
-  EXPECT_EQ(median(even), 3.0);
-}
-
 }  // namespace
 }  // namespace bonescan

@@ -1,4 +1,4 @@
-#include "tools/study/line_chart.h"
+#include "tools/study/output/line_chart.h"
 #include "tools/study/study_case.h"
 #include "tools/study/study_drift.h"
 #include "tools/study/study_evidence.h"
@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -111,8 +112,8 @@ TEST(StudyEvidence, TablesNamePeersAcrossRails) {
 }
 
 TEST(StudyRuns, ThreadsChangeNothing) {
-  const StudyResults one = run_study(StudySize::kQuick, StudySeeds::kOdd, 1);
-  const StudyResults three = run_study(StudySize::kQuick, StudySeeds::kOdd, 3);
+  const StudyResults one = run_study(StudySize::kQuick, SeedParity::kOdd, 1);
+  const StudyResults three = run_study(StudySize::kQuick, SeedParity::kOdd, 3);
   EXPECT_EQ(study_table(one), study_table(three));
 }
 
@@ -158,6 +159,28 @@ TEST(LineChart, DrawsEveryLineAndItsName) {
                                   .lines = {{"a", {{0.0, 0.0}, {1.0, 1.0}}}, {"b", {{1.0, 0.5}}}}});
   EXPECT_NE(svg.find("points=\"52.0,316.0 450.0,34.0 \""), std::string::npos);
   EXPECT_NE(svg.find(">b</text>"), std::string::npos);
+}
+
+TEST(LineChart, LeavesOutWhatIsNotFinite) {
+  const std::string svg = to_svg(
+      {.title = "delays",
+       .x_label = "x",
+       .y_label = "y",
+       .lines = {{"a", {{1.0, 2.0}, {10.0, std::numeric_limits<double>::infinity()}}}, {"b", {}}},
+       .x_scale = ChartScale::kLogarithmic,
+       .y_scale = ChartScale::kLogarithmic});
+  EXPECT_NE(svg.find(">delays<"), std::string::npos);
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+TEST(LineChart, DrawsDecadesWhereItIsLogarithmic) {
+  const std::string svg = to_svg({.title = "t",
+                                  .x_label = "x",
+                                  .y_label = "y",
+                                  .lines = {{"a", {{1.0, 0.0}, {10.0, 0.5}, {100.0, 1.0}}}},
+                                  .x_scale = ChartScale::kLogarithmic});
+  EXPECT_NE(svg.find("points=\"52.0,316.0 251.0,175.0 450.0,34.0 \""), std::string::npos) << svg;
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ Method r_pingmesh() {
   Method method{"r-pingmesh", {}};
   for (const std::uint64_t votes : {2U, 5U, 10U, 20U, 50U}) {
     add<RPingmeshVote>(
-        method, fmt::format("votes_least {}", votes), RPingmeshOptions{.votes_least = votes});
+        method, fmt::format("votes_least {}", votes), RPingmeshVoteOptions{.votes_least = votes});
   }
   return method;
 }

@@ -1,7 +1,7 @@
 #include "tests/validation/localization_report.h"
 
 #include "sim/base/rng_stream.h"
-#include "tools/study/line_chart.h"
+#include "tools/study/output/line_chart.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -240,11 +240,8 @@ std::string json(const StudyTables& tables) {
 }
 
 std::string chart(const StudyTables& tables) {
-  LineChart chart{.title = "Faulty links found",
-                  .x_label = "flows",
-                  .y_label = "recall",
-                  .lines = {},
-                  .scale = ChartScale::kEven};
+  LineChart chart{
+      .title = "Faulty links found", .x_label = "flows", .y_label = "recall", .lines = {}};
   for (const auto& [method, points] : tables.chart) {
     chart.lines.push_back({method, points});
   }

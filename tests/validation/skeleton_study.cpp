@@ -8,57 +8,22 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <string>
-#include <vector>
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  bonescan::StudySize size = bonescan::StudySize::kFull;
-  bonescan::StudySeeds seeds = bonescan::StudySeeds::kOdd;
-  bonescan::StudyOrigin origin;
-  std::string out;
-  std::uint32_t threads = 2;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--quick") {
-      size = bonescan::StudySize::kQuick;
-    } else if (arguments[i] == "--even") {
-      seeds = bonescan::StudySeeds::kEven;
-    } else if (arguments[i] == "--threads" && i + 1 < arguments.size()) {
-      threads = static_cast<std::uint32_t>(std::strtoul(arguments[++i].c_str(), nullptr, 10));
-    } else if (arguments[i] == "--out" && i + 3 < arguments.size()) {
-      out = arguments[i + 1];
-      origin.command = arguments[i + 2];
-      origin.commit = arguments[i + 3];
-      i += 3;
-    } else {
-      std::fputs(
-          "usage: skeleton_study [--quick] [--even] [--threads N] [--out DIRECTORY COMMAND "
-          "COMMIT]\n",
-          stderr);
-      return 2;
-    }
-  }
-  if (threads == 0) {
-    std::fputs("skeleton_study: --threads wants a number from 1 on\n", stderr);
+  const auto command = bonescan::parse_study_command(argc, argv, false);
+  if (!command) {
     return 2;
   }
+  const auto size = command->quick ? bonescan::StudySize::kQuick : bonescan::StudySize::kFull;
   const auto start = std::chrono::steady_clock::now();
-  const bonescan::StudyResults results = bonescan::run_study(size, seeds, threads);
+  const bonescan::StudyResults results =
+      bonescan::run_study(size, command->seeds, command->threads);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   std::fputs(bonescan::study_table(results).c_str(), stdout);
-  std::printf("%.0f s on %u threads\n", elapsed.count(), threads);
-  if (!out.empty()) {
-    for (const bonescan::StudyFile& file : bonescan::study_files(results, origin)) {
-      std::ofstream stream(out + "/" + file.name, std::ios::binary);
-      stream << file.text;
-      if (!stream) {
-        std::fprintf(
-            stderr, "skeleton_study: cannot write %s/%s\n", out.c_str(), file.name.c_str());
-        return 2;
-      }
-    }
+  std::printf("%.0f s on %u threads\n", elapsed.count(), command->threads);
+  if (!command->out.empty() &&
+      !bonescan::write_study_files(command->out, bonescan::study_files(results, command->origin))) {
+    return 2;
   }
   return results.hold() ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 #include "tools/study/study_files.h"
 
 #include "tools/evaluate/statistics.h"
-#include "tools/study/line_chart.h"
+#include "tools/study/output/line_chart.h"
 #include "tools/study/study_text.h"
 
 #include <fmt/format.h>
@@ -185,7 +185,7 @@ LineChart reliability_chart(const StudyResults& results) {
   chart.title = "Confidence of the smallest scope that can be named, all kinds";
   chart.x_label = "stated confidence";
   chart.y_label = "nothing missed";
-  chart.scale = ChartScale::kLinear;
+  chart.x_scale = ChartScale::kLinear;
   chart.diagonal = true;
   ChartLine line{"runs", {}};
   for (const ReliabilityBin& bin : pooled(results)) {

@@ -1,17 +1,12 @@
 // The study for readers: the README of its folder, and a table for the terminal.
 #pragma once
 
+#include "tools/study/output/study_command.h"
 #include "tools/study/study_runs.h"
 
 #include <string>
 
 namespace bonescan {
-
-/// How the results were made.
-struct StudyOrigin {
-  std::string command;
-  std::string commit;
-};
 
 std::string study_readme(const StudyResults& results, const StudyOrigin& origin);
 

@@ -14,8 +14,8 @@ namespace {
 constexpr double kConfidence = 0.99;
 constexpr std::uint32_t kRealisticJobs = 1'000;
 
-std::uint64_t seed_of(StudySeeds seeds, std::size_t index) {
-  return 2 * index + (seeds == StudySeeds::kOdd ? kFirstOddSeed : 2);
+std::uint64_t seed_of(SeedParity seeds, std::size_t index) {
+  return 2 * index + (seeds == SeedParity::kOdd ? kFirstOddSeed : 2);
 }
 
 /// Runs `body(i)` for every i below `count`; each writes to a place of its own.
@@ -93,7 +93,7 @@ StudySummary sum_up(const std::vector<StudyOutcome>& outcomes, const StudyCase& 
 
 KindResult judged(const StudyKind& kind,
                   const std::vector<StudyOutcome>& outcomes,
-                  StudySeeds parity) {
+                  SeedParity parity) {
   KindResult result{kind, sum_up(outcomes, kind.base), 0, 0, reliability_bins(), {}};
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const StudyOutcome& outcome = outcomes[i];
@@ -119,7 +119,7 @@ KindResult judged(const StudyKind& kind,
 std::vector<EvidenceResult> compare_evidence(const std::vector<StudyKind>& kinds,
                                              const std::vector<std::vector<StudyOutcome>>& outcomes,
                                              StudySize size,
-                                             StudySeeds parity,
+                                             SeedParity parity,
                                              std::uint32_t threads) {
   const std::size_t seeds = size == StudySize::kQuick ? 2 : 20;
   std::vector<EvidenceOutcome> tables(kinds.size() * seeds);
@@ -151,7 +151,7 @@ std::vector<EvidenceResult> compare_evidence(const std::vector<StudyKind>& kinds
 }
 
 void measure_drift(StudySize size,
-                   StudySeeds parity,
+                   SeedParity parity,
                    std::uint32_t threads,
                    StudyResults& results) {
   const bool quick = size == StudySize::kQuick;
@@ -198,8 +198,8 @@ struct Task {
 
 }  // namespace
 
-std::string_view to_string(StudySeeds seeds) {
-  return seeds == StudySeeds::kOdd ? "odd seeds from 300,001 on" : "even seeds, which are tuned on";
+std::string_view to_string(SeedParity seeds) {
+  return seeds == SeedParity::kOdd ? "odd seeds from 300,001 on" : "even seeds, which are tuned on";
 }
 
 std::vector<ReliabilityBin> reliability_bins() {
@@ -237,7 +237,7 @@ bool StudyResults::hold() const {
          });
 }
 
-StudyResults run_study(StudySize size, StudySeeds parity, std::uint32_t threads) {
+StudyResults run_study(StudySize size, SeedParity parity, std::uint32_t threads) {
   StudyResults results;
   results.seeds = parity;
   const std::vector<StudyPoint> points = study_sweeps(size);

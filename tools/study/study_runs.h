@@ -1,6 +1,7 @@
 // Runs the cases of a plan on some threads and sums them up; the same answer whatever their number.
 #pragma once
 
+#include "tools/study/output/study_command.h"
 #include "tools/study/study_drift.h"
 #include "tools/study/study_evidence.h"
 #include "tools/study/study_plan.h"
@@ -81,16 +82,10 @@ struct EvidenceResult {
 /// written.
 constexpr std::uint64_t kFirstOddSeed = 300'001;
 
-/// Even seeds are those that may be tuned on.
-enum class StudySeeds : std::uint8_t {
-  kOdd,
-  kEven,
-};
-
-std::string_view to_string(StudySeeds seeds);
+std::string_view to_string(SeedParity seeds);
 
 struct StudyResults {
-  StudySeeds seeds = StudySeeds::kOdd;
+  SeedParity seeds = SeedParity::kOdd;
   std::vector<PointResult> points;
   std::vector<KindResult> kinds;
   std::vector<EvidenceResult> evidence;
@@ -102,7 +97,7 @@ struct StudyResults {
   bool hold() const;
 };
 
-StudyResults run_study(StudySize size, StudySeeds parity, std::uint32_t threads);
+StudyResults run_study(StudySize size, SeedParity parity, std::uint32_t threads);
 
 std::vector<ReliabilityBin> reliability_bins();
 

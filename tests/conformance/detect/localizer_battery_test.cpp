@@ -77,6 +77,9 @@ struct Site {
 };
 
 const PathHop kUplink{fabric(5, 1), LinkDirection::kUp};
+/// Every round trip over the uplink comes back over this one: no evidence tells them apart, and who
+/// knows no sets names either.
+const ComponentId kItsTwin = fabric(5, 0);
 
 using Links = std::vector<ComponentId>;
 
@@ -103,6 +106,10 @@ bool names(const std::vector<Accusation>& accusations, ComponentId link) {
   });
 }
 
+bool names_uplink(const std::vector<Accusation>& accusations) {
+  return names(accusations, kUplink.link) || names(accusations, kItsTwin);
+}
+
 class LocalizerBattery : public testing::TestWithParam<LocalizerEntry> {
  protected:
   std::vector<Accusation> localize(const std::vector<PathEvidence>& evidence) {
@@ -115,7 +122,7 @@ TEST_P(LocalizerBattery, FindsOneLinkThatLosesAFifth) {
   site.lose(kUplink, 0.2);
   const auto accusations = localize(site.evidence);
   ASSERT_FALSE(accusations.empty());
-  EXPECT_TRUE(names({accusations.front()}, kUplink.link));
+  EXPECT_TRUE(names_uplink({accusations.front()}));
 }
 
 TEST_P(LocalizerBattery, DoesNotMindTheOrderOfEvidence) {
@@ -206,7 +213,7 @@ TEST_P(LocalizerBattery, KeepsAccusingALinkThatLosesMore) {
   for (const double share : {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 1.0}) {
     Site site;
     site.lose(kUplink, share);
-    const bool now = names(localize(site.evidence), kUplink.link);
+    const bool now = names_uplink(localize(site.evidence));
     EXPECT_TRUE(now || !before) << "cleared at " << share;
     before = now;
   }

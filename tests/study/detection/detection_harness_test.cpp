@@ -1,5 +1,4 @@
 #include "detectors/telemetry/probe.h"
-#include "tools/study/detection/curve_chart.h"
 #include "tools/study/detection/detection_runs.h"
 #include "tools/study/detection/detection_trials.h"
 #include "tools/study/detection/information_bound.h"
@@ -290,18 +289,6 @@ TEST(IncidentCount, MergesWhatIsOneEvent) {
   EXPECT_EQ(accuse(8, 220, VerdictRule::kShift), 3U);
   EXPECT_EQ(accuse(10, 300, VerdictRule::kPooledLoss), 4U);
   EXPECT_EQ(accuse(20, 300, VerdictRule::kPooledLoss), 4U) << "one component, many pairs";
-}
-
-TEST(CurveChart, LeavesOutWhatIsNotFinite) {
-  const CurveChart chart{
-      .title = "delays",
-      .x_label = "x",
-      .y_label = "y",
-      .curves = {{"a", {{1.0, 2.0}, {10.0, std::numeric_limits<double>::infinity()}}}, {"b", {}}}};
-  const std::string svg = to_svg(chart);
-  EXPECT_NE(svg.find(">delays<"), std::string::npos);
-  EXPECT_EQ(svg.find("inf"), std::string::npos);
-  EXPECT_EQ(svg.find("nan"), std::string::npos);
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ ordered_json to_json(const NullResult& result, const std::vector<DetectorEntry>&
 }  // namespace
 
 std::string detection_json(const DetectionResults& results, const DetectionOrigin& origin) {
-  ordered_json json = {{"command", origin.command},
-                       {"commit", origin.commit},
+  ordered_json json = {{"command", origin.study.command},
+                       {"commit", origin.study.commit},
                        {"seeds", results.parity == SeedParity::kOdd ? "odd" : "even"},
                        {"met", results.hold()}};
   for (const DelayResult& result : results.delays) {

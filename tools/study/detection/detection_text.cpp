@@ -1,6 +1,6 @@
 #include "tools/study/detection/detection_text.h"
 
-#include "tools/study/detection/curve_chart.h"
+#include "tools/study/output/line_chart.h"
 
 #include <fmt/format.h>
 
@@ -300,18 +300,18 @@ std::string ablation_table(const DetectionResults& results) {
 }
 
 /// Mean delay over x, the bound first.
-CurveChart delay_chart(const DetectionResults& results,
-                       const std::string& group,
-                       const std::string& x_label) {
-  CurveChart chart{.title = "Mean delay: " + group,
-                   .x_label = x_label,
-                   .y_label = "s",
-                   .x_scale = AxisScale::kLogarithmic,
-                   .y_scale = AxisScale::kLogarithmic,
-                   .curves = {{"information bound", {}}, {"bonescan", {}}, {"paper", {}}}};
+LineChart delay_chart(const DetectionResults& results,
+                      const std::string& group,
+                      const std::string& x_label) {
+  LineChart chart{.title = "Mean delay: " + group,
+                  .x_label = x_label,
+                  .y_label = "s",
+                  .lines = {{"information bound", {}}, {"bonescan", {}}, {"paper", {}}},
+                  .x_scale = ChartScale::kLogarithmic,
+                  .y_scale = ChartScale::kLogarithmic};
   for (const DetectorEntry& entry : results.entries) {
     if (!entry.ours && !entry.paper) {
-      chart.curves.push_back({entry.name, {}});
+      chart.lines.push_back({entry.name, {}});
     }
   }
   for (const DelayResult& result : results.delays) {
@@ -320,11 +320,11 @@ CurveChart delay_chart(const DetectionResults& results,
     }
     const auto add = [&](std::size_t curve, const TrialSeries& series) {
       if (!series.outcomes.empty() && series.found() != 0) {
-        chart.curves[curve].points.emplace_back(
+        chart.lines[curve].points.emplace_back(
             result.one.x, series.mean_s(std::max(60.0, result.one.plan.watch_s)));
       }
     };
-    chart.curves[0].points.emplace_back(result.one.x, result.bound.delay_s);
+    chart.lines[0].points.emplace_back(result.one.x, result.bound.delay_s);
     add(1, result.ours);
     add(2, result.paper);
     std::size_t curve = 3;
@@ -337,20 +337,19 @@ CurveChart delay_chart(const DetectionResults& results,
   return chart;
 }
 
-CurveChart operating_chart(const DetectionResults& results) {
-  CurveChart chart{.title = "Found within 60 s, a pair that takes 1.5 times as long",
-                   .x_label = "false alarms a 32,768-RNIC-day (none seen: drawn at the 95 % bound)",
-                   .y_label = "share found",
-                   .x_scale = AxisScale::kLogarithmic,
-                   .y_scale = AxisScale::kLinear,
-                   .curves = {}};
+LineChart operating_chart(const DetectionResults& results) {
+  LineChart chart{.title = "Found within 60 s, a pair that takes 1.5 times as long",
+                  .x_label = "false alarms a 32,768-RNIC-day (none seen: drawn at the 95 % bound)",
+                  .y_label = "share found",
+                  .lines = {},
+                  .x_scale = ChartScale::kLogarithmic};
   for (const OperatingPoint& point : results.operating) {
-    if (chart.curves.empty() || chart.curves.back().name != point.curve) {
-      chart.curves.push_back({point.curve, {}});
+    if (chart.lines.empty() || chart.lines.back().name != point.curve) {
+      chart.lines.push_back({point.curve, {}});
     }
     const double alarms =
         point.false_alarms == 0 ? poisson_upper(0) : static_cast<double>(point.false_alarms);
-    chart.curves.back().points.emplace_back(alarms / point.fleet_days, point.found_middle);
+    chart.lines.back().points.emplace_back(alarms / point.fleet_days, point.found_middle);
   }
   return chart;
 }
@@ -369,8 +368,8 @@ std::string detection_readme(const DetectionResults& results, const DetectionOri
       "*bonescan* "
       "and *paper* are all rules of the configuration together, whichever speaks first. *Bound* is "
       "the best sequential test that knows the fault, at {} false alarms a fleet-day.\n\n",
-      origin.command,
-      origin.commit,
+      origin.study.command,
+      origin.study.commit,
       origin.minutes,
       results.parity == SeedParity::kOdd ? "odd" : "even",
       kGoalFalseAlarms);
@@ -390,8 +389,8 @@ std::string detection_readme(const DetectionResults& results, const DetectionOri
   return text;
 }
 
-std::vector<DetectionFile> detection_files(const DetectionResults& results,
-                                           const DetectionOrigin& origin) {
+std::vector<StudyFile> detection_files(const DetectionResults& results,
+                                       const DetectionOrigin& origin) {
   return {
       {"README.md", detection_readme(results, origin)},
       {"results.json", detection_json(results, origin)},

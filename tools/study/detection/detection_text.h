@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tools/study/detection/detection_runs.h"
+#include "tools/study/output/study_command.h"
 
 #include <string>
 #include <vector>
@@ -10,19 +11,13 @@ namespace bonescan {
 
 /// How the results were made.
 struct DetectionOrigin {
-  std::string command;
-  std::string commit;
+  StudyOrigin study;
   double minutes = 0.0;
-};
-
-struct DetectionFile {
-  std::string name;
-  std::string text;
 };
 
 std::string detection_readme(const DetectionResults& results, const DetectionOrigin& origin);
 std::string detection_json(const DetectionResults& results, const DetectionOrigin& origin);
-std::vector<DetectionFile> detection_files(const DetectionResults& results,
-                                           const DetectionOrigin& origin);
+std::vector<StudyFile> detection_files(const DetectionResults& results,
+                                       const DetectionOrigin& origin);
 
 }  // namespace bonescan

@@ -11,7 +11,6 @@
 namespace bonescan {
 namespace {
 
-constexpr Purpose kDetectionOnset{165};
 constexpr std::uint64_t kFirstSeed = 400'000;
 constexpr std::uint32_t kWarmS = 420;
 constexpr Duration kMergeGap = std::chrono::seconds(60);
@@ -67,7 +66,7 @@ TrialResult run_trial(const TrialPlan& plan,
                       std::uint64_t seed) {
   NoiseFleet fleet(plan.fleet, seed);
   const double onset_s =
-      plan.warm_s + plan.fleet.sweep_s * RngStream(seed, kDetectionOnset, 0).open01_at(0);
+      plan.warm_s + plan.fleet.sweep_s * RngStream(seed, Purpose::kDetectionOnset, 0).open01_at(0);
   fleet.set_fault(plan.fault, onset_s);
   const Time onset = kStartOfRun + from_seconds(onset_s);
   std::vector<Contestant> all = contestants(entries, fleet, learned);

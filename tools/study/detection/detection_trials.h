@@ -7,18 +7,13 @@
 
 #include "tools/study/detection/detector_registry.h"
 #include "tools/study/detection/noise_world.h"
+#include "tools/study/output/study_command.h"
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace bonescan {
-
-/// Which seeds: even ones may be tuned on, odd ones are reported.
-enum class SeedParity : std::uint8_t {
-  kEven,
-  kOdd,
-};
 
 /// The i-th seed of a parity.
 std::uint64_t trial_seed(SeedParity parity, std::uint32_t i);

@@ -1,7 +1,12 @@
 #include "tools/study/detection/detector_registry.h"
 
 #include "detectors/baselines/counter_rules.h"
+#include "detectors/baselines/detector_pll.h"
+#include "detectors/baselines/flock_search.h"
+#include "detectors/baselines/flow_vote_007.h"
 #include "detectors/baselines/mesh_vote_detector.h"
+#include "detectors/baselines/net_bouncer.h"
+#include "detectors/baselines/path_votes.h"
 #include "detectors/baselines/pingmesh_detector.h"
 #include "detectors/baselines/r_pingmesh_detector.h"
 #include "detectors/localize/fault_search.h"
@@ -9,12 +14,11 @@
 #include "detectors/longterm/drift_detector.h"
 #include "detectors/longterm/long_term_z.h"
 #include "detectors/loss/loss_detector.h"
-#include "detectors/shortterm/paper_detector.h"
 #include "detectors/shortterm/robust_z_detector.h"
 #include "detectors/shortterm/shift_detector.h"
+#include "detectors/shortterm/window_lof_detector.h"
 #include "tools/study/detection/detection_trials.h"
 #include "tools/study/detection/learned_nulls.h"
-#include "tools/study/detection/window_lof.h"
 
 #include <algorithm>
 
@@ -27,20 +31,6 @@ WindowOptions window_of(const DetectorSite& site) {
       window.history_age, site.sweep * static_cast<std::int64_t>(window.history_sweeps));
   return window;
 }
-
-/// The likelihood vote of the pipeline, as a localizer.
-class VoteLocalizer final : public Localizer {
- public:
-  std::string_view name() const override { return "likelihood-vote"; }
-
-  std::vector<Accusation> localize(std::span<const PathEvidence> evidence,
-                                   Symptom symptom) override {
-    return vote_.explain_all(evidence, symptom);
-  }
-
- private:
-  UnderlayVote vote_{VoteOptions{}};
-};
 
 std::vector<DetectorEntry> long_terms() {
   return {
@@ -124,10 +114,11 @@ DetectorEntry window_lof_entry(double threshold) {
   return {.name = "window-lof",
           .make =
               [threshold](const DetectorSite& site) {
-                return std::make_unique<WindowLof>("window-lof",
-                                                   window_of(site),
-                                                   ShortTermOptions{.threshold = threshold},
-                                                   DetectionConfiguration::kBonescan);
+                return std::make_unique<WindowLofDetector>(
+                    "window-lof",
+                    DetectionConfiguration::kBonescan,
+                    window_of(site),
+                    ShortTermOptions{.threshold = threshold});
               },
           .sees_loss = false,
           .learns_scale = true};
@@ -135,7 +126,10 @@ DetectorEntry window_lof_entry(double threshold) {
 
 DetectorEntry paper_lof_entry() {
   return {.name = "skeletonhunter",
-          .make = [](const DetectorSite&) { return std::make_unique<PaperDetector>(); },
+          .make =
+              [](const DetectorSite&) {
+                return std::make_unique<WindowLofDetector>(WindowLofDetector::published());
+              },
           .sees_loss = false,
           .paper = true};
 }
@@ -238,8 +232,15 @@ const std::vector<Ablation>& ablations() {
 
 const std::vector<LocalizerEntry>& localizer_registry() {
   static const std::vector<LocalizerEntry> kAll = {
-      {.name = "likelihood-vote", .make = [] { return std::make_unique<VoteLocalizer>(); }},
+      {.name = "likelihood-vote",
+       .make = [] { return std::make_unique<UnderlayVote>(VoteOptions{}); }},
       {.name = "bonescan", .make = [] { return std::make_unique<FaultSearch>(); }},
+      {.name = "raw-vote", .make = [] { return std::make_unique<RawVote>(); }},
+      {.name = "r-pingmesh", .make = [] { return std::make_unique<RPingmeshVote>(); }},
+      {.name = "007", .make = [] { return std::make_unique<FlowVote007>(); }},
+      {.name = "netbouncer", .make = [] { return std::make_unique<NetBouncer>(); }},
+      {.name = "flock-style", .make = [] { return std::make_unique<FlockSearch>(); }},
+      {.name = "detector-pll", .make = [] { return std::make_unique<DeTectorPll>(); }},
   };
   return kAll;
 }

@@ -12,13 +12,6 @@
 namespace bonescan {
 namespace {
 
-constexpr Purpose kDetectionNoise{160};
-constexpr Purpose kDetectionLayout{161};
-constexpr Purpose kDetectionTraits{162};
-constexpr Purpose kDetectionFault{163};
-constexpr Purpose kDetectionRegime{164};
-constexpr Purpose kDetectionWander{166};
-
 constexpr std::uint32_t kPerTor = 8;
 constexpr std::uint32_t kSpines = 4;
 constexpr double kProbeGapS = 0.1;
@@ -108,11 +101,11 @@ NoiseFleet::NoiseFleet(const FleetPlan& plan, std::uint64_t seed)
 
 // A ring of neighbours, and the one across where the number of destinations is odd.
 void NoiseFleet::lay_out(std::uint64_t seed) {
-  const RngStream phases(seed, kDetectionLayout, 0);
+  const RngStream phases(seed, Purpose::kDetectionLayout, 0);
   for (std::uint32_t a = 0; a < plan_.endpoints; ++a) {
     phase_s_.push_back(0.1 * phases.open01_at(a));
   }
-  const RngStream slots(seed, kDetectionLayout, 1);
+  const RngStream slots(seed, Purpose::kDetectionLayout, 1);
   std::uint64_t drawn = 0;
   const auto slot = [&] { return static_cast<std::uint32_t>(slots.at(drawn++) % plan_.sweep_s); };
   const auto link = [&](std::uint32_t a, std::uint32_t b) {
@@ -149,7 +142,7 @@ TracedPath NoiseFleet::trace(std::uint32_t a, std::uint32_t b) const {
     std::vector<PathHop> hops = {{ComponentId(from), LinkDirection::kUp}};
     if (from % tors != to % tors) {
       const auto spine = static_cast<std::uint32_t>(
-          RngStream(seed_, kDetectionLayout, 2).at(from * plan_.endpoints + to) % kSpines);
+          RngStream(seed_, Purpose::kDetectionLayout, 2).at(from * plan_.endpoints + to) % kSpines);
       hops.push_back({fabric(from, spine), LinkDirection::kUp});
       hops.push_back({fabric(to, spine), LinkDirection::kDown});
     }
@@ -161,7 +154,7 @@ TracedPath NoiseFleet::trace(std::uint32_t a, std::uint32_t b) const {
 
 void NoiseFleet::draw_traits(std::uint64_t seed) {
   for (std::uint32_t p = 0; p < pairs_.size(); ++p) {
-    const RngStream draw(seed, kDetectionTraits, p);
+    const RngStream draw(seed, Purpose::kDetectionTraits, p);
     Traits traits;
     const bool near = paths_[p].request.size() == 2;
     traits.base_us = near ? kNearBaseUs : kFarBaseUs;
@@ -186,7 +179,7 @@ void NoiseFleet::set_fault(const FaultPlan& fault, double onset_s) {
   if (fault.kind == FaultKind::kNone) {
     return;
   }
-  const RngStream draw(seed_, kDetectionFault, 0);
+  const RngStream draw(seed_, Purpose::kDetectionFault, 0);
   const Pair chosen = pairs_[PairId(static_cast<std::uint32_t>(draw.at(0) % pairs_.size()))];
   const std::uint64_t tors = std::max(1U, plan_.endpoints / kPerTor);
   const PathHop link{
@@ -233,7 +226,7 @@ void NoiseFleet::draw_visit(PairId pair,
                             std::uint32_t turn,
                             double start_s,
                             std::span<std::uint32_t> rtts) {
-  const RngStream noise(seed_, kDetectionNoise, pair.index());
+  const RngStream noise(seed_, Purpose::kDetectionNoise, pair.index());
   const Traits& traits = traits_[pair.index()];
   Memory& memory = memory_[pair.index()];
   const bool is_loud = plan_.world == NoiseWorld::kRegimes && loud(pair, start_s);
@@ -296,14 +289,14 @@ double NoiseFleet::loss_share(Memory& memory, double u) const {
 }
 
 bool NoiseFleet::loud(PairId pair, double at_s) const {
-  const RngStream draw(seed_, kDetectionRegime, pairs_[pair].source.index());
+  const RngStream draw(seed_, Purpose::kDetectionRegime, pairs_[pair].source.index());
   return draw.open01_at(static_cast<std::uint64_t>(at_s / 60.0)) < kLoudShare;
 }
 
 double NoiseFleet::wander(PairId pair, double at_s) {
   Memory& memory = memory_[pair.index()];
   const auto half_hour = static_cast<std::uint64_t>(at_s / kHalfHourS);
-  const RngStream draw(seed_, kDetectionWander, pair.index());
+  const RngStream draw(seed_, Purpose::kDetectionWander, pair.index());
   for (; memory.half_hour <= half_hour; ++memory.half_hour) {
     memory.level =
         kWanderMemory * memory.level + std::sqrt(1.0 - kWanderMemory * kWanderMemory) *

@@ -14,7 +14,6 @@
 namespace bonescan {
 namespace {
 
-constexpr Purpose kDetectionCheck{167};
 constexpr double kProbability = 1e-7;
 /// Scores above it are kept one by one; those below are only counted.
 constexpr double kKeptFrom = 2.0;
@@ -40,7 +39,7 @@ class TableVisits final {
   std::uint8_t label(PairId) const { return 0; }
 
   std::span<const ObservedVisit> turn(std::uint32_t turn) {
-    const RngStream noise(seed_, kDetectionCheck, turn);
+    const RngStream noise(seed_, Purpose::kDetectionCheck, turn);
     const std::vector<std::uint32_t>& table = quantiles();
     for (std::size_t row = 0; row < rtts_.size(); row += 4) {
       const PhiloxCounter words = noise.block(row / 4);

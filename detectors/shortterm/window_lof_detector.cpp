@@ -1,19 +1,19 @@
-#include "detectors/shortterm/paper_detector.h"
+#include "detectors/shortterm/window_lof_detector.h"
 
 namespace bonescan {
 
-PaperDetector::PaperDetector(const TumblingOptions& options)
-    : windows_(options),
-      detector_(WindowOptions{.length = options.length},
-                ShortTermOptions{},
-                DetectionConfiguration::kPaper) {}
+WindowLofDetector::WindowLofDetector(std::string_view name,
+                                     DetectionConfiguration configuration,
+                                     const WindowOptions& window,
+                                     const ShortTermOptions& options)
+    : name_(name), windows_({.length = window.length}), detector_(window, options, configuration) {}
 
-void PaperDetector::observe(Time /*now*/, std::span<const ObservedVisit> visits) {
+void WindowLofDetector::observe(Time /*now*/, std::span<const ObservedVisit> visits) {
   windows_.add(visits);
 }
 
 // Two windows that close in one call would give a pair two verdicts: the later one counts.
-void PaperDetector::evaluate(Time now, std::vector<Verdict>& verdicts) {
+void WindowLofDetector::evaluate(Time now, std::vector<Verdict>& verdicts) {
   bool closed = false;
   Time end;
   while (windows_.close_next(now, closed_, end)) {
@@ -35,7 +35,7 @@ void PaperDetector::evaluate(Time now, std::vector<Verdict>& verdicts) {
   }
 }
 
-void PaperDetector::release(PairRange pairs) {
+void WindowLofDetector::release(PairRange pairs) {
   windows_.release(pairs);
   detector_.drop(pairs);
 }

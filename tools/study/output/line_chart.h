@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,8 +14,10 @@ struct ChartLine {
 };
 
 enum class ChartScale : std::uint8_t {
-  kLinear,
-  kEven,  ///< every x at the same distance from the next
+  kLinear,       ///< from the least value to the greatest
+  kEven,         ///< every value at the same distance from the next
+  kShare,        ///< from 0 to 1
+  kLogarithmic,  ///< whole decades; values of zero and below are drawn at the lower end
 };
 
 struct LineChart {
@@ -24,11 +25,12 @@ struct LineChart {
   std::string x_label;
   std::string y_label;
   std::vector<ChartLine> lines;
-  ChartScale scale = ChartScale::kEven;
+  ChartScale x_scale = ChartScale::kEven;
+  ChartScale y_scale = ChartScale::kShare;
   bool diagonal = false;  ///< y = x beside the lines
 };
 
-/// Values of y are drawn from 0 to 1.
+/// Points that are not finite are left out.
 std::string to_svg(const LineChart& chart);
 
 }  // namespace bonescan

@@ -1,12 +1,15 @@
-// SkeletonHunter's short-term detector as published, behind the interface of all detectors.
+// The test of tumbling windows behind the interface of all detectors: every anomalous window is a
+// verdict.
 //
-// Tumbling windows of 30 s, seven raw features in microseconds, the local outlier factor against
+// One class for both readings of it: bonescan's, on pooled log features, and SkeletonHunter's as
+// published: windows of 30 s, seven raw features in microseconds, the local outlier factor against
 // the pair's last ten windows, a constant threshold.  The paper gives neither k nor the threshold.
 // @paper SkeletonHunter, section 3.2  @ours k = 5, threshold 1.5 (short_term_detector.h)
 // Thread-compatible.
 #pragma once
 
 #include "detectors/detect/detector.h"
+#include "detectors/pipeline/pipeline_options.h"
 #include "detectors/shortterm/short_term_detector.h"
 #include "detectors/shortterm/tumbling_windows.h"
 
@@ -15,15 +18,24 @@
 
 namespace bonescan {
 
-class PaperDetector final : public Detector {
+class WindowLofDetector final : public Detector {
  public:
-  explicit PaperDetector(const TumblingOptions& options = {});
+  /// `name` must outlive the detector.
+  WindowLofDetector(std::string_view name,
+                    DetectionConfiguration configuration,
+                    const WindowOptions& window = {},
+                    const ShortTermOptions& options = {});
 
-  std::string_view name() const override { return "skeletonhunter"; }
+  /// SkeletonHunter as published.
+  static WindowLofDetector published() {
+    return {"skeletonhunter", DetectionConfiguration::kPaper};
+  }
+
+  std::string_view name() const override { return name_; }
 
   void resize(std::size_t pairs) override { detector_.resize(pairs); }
 
-  /// Accepted and not used: raw features know no class.
+  /// Accepted and not used where features are raw: they know no class.
   void set_class(PairId pair, std::uint8_t pair_class) override {
     detector_.set_class(pair, pair_class);
   }
@@ -33,6 +45,7 @@ class PaperDetector final : public Detector {
   void release(PairRange pairs) override;
 
  private:
+  std::string_view name_;
   TumblingWindows windows_;
   ShortTermDetector detector_;
   ClosedWindow closed_;
