@@ -159,12 +159,12 @@ TEST(PipelineDrift, ASmallerBudgetOfFalseAlarmsWaitsLonger) {
   for (const double budget : {1000.0, 0.048, 1e-9}) {
     DriftBench bench;
     bench.options.long_term.false_alarms_per_day = budget;
-    bench.options.long_term.least_shift = std::chrono::nanoseconds(100);
+    bench.options.long_term.least_shift = std::chrono::nanoseconds(50);
     bench.world.effects.push_back({.from = at_s(kFault),
                                    .to = at_s(kFault + 3000),
                                    .hits = crosses_first_tor,
-                                   .extra = std::chrono::nanoseconds(400)});
-    bench.run(kFault + 2400);
+                                   .extra = std::chrono::nanoseconds(100)});
+    bench.run(kFault + 900);
     const auto found = heard(bench, VerdictRule::kDrift).first;
     ASSERT_TRUE(found.has_value()) << budget;
     EXPECT_GT(*found, before) << budget;
