@@ -1,6 +1,7 @@
 #include "detectors/incident/incident_book.h"
 
 #include "detectors/incident/severity.h"
+#include "sim/base/check.h"
 #include "sim/base/fingerprint.h"
 
 #include <fmt/format.h>
@@ -108,6 +109,13 @@ void IncidentBook::place(IncidentIndex index,
            holds(known.candidates, named.front().component);
   });
   notes_[place_of(index)].draft = false;
+}
+
+void IncidentBook::worsen(IncidentIndex index, Symptom symptom) {
+  Incident& incident = incidents_[place_of(index)];
+  BONESCAN_CHECK(incident.symptom != Symptom::kLatency && symptom != Symptom::kLatency);
+  incident.symptom = std::min(incident.symptom, symptom);
+  change(place_of(index));
 }
 
 void IncidentBook::add_evidence(IncidentIndex index, Evidence evidence) {

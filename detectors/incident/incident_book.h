@@ -69,6 +69,9 @@ class IncidentBook final {
              std::vector<Candidate> candidates,
              double confidence);
 
+  /// What was some loss is total now, and remains so.  REQUIRES: not about latency.
+  void worsen(IncidentIndex index, Symptom symptom);
+
   void add_evidence(IncidentIndex index, Evidence evidence);
 
   /// Severity only ever rises, and what was real once is never planned.

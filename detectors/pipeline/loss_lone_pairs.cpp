@@ -248,11 +248,13 @@ void LossStage::give_up_on(Time now, Unexplained& item) {
   }
   const IncidentIndex gray = prompt ? gray_incident_of(item.pair) : kNoIncident;
   if (gray != kNoIncident && item.incident == kNoIncident) {
-    // Its own flow may be broken; if not, the gray link has got worse.
-    if (settled && !tables->mismatch) {
+    // Its own flow may be broken; if not, or if it answers again, it was the gray link.
+    const bool answers = state_->log.streak(item.pair) == 0;
+    const bool broken = settled && tables->mismatch;
+    if (!broken && (settled || answers)) {
       claim(gray, now, item.pair);
     }
-    if (!settled || !tables->mismatch) {
+    if (!broken) {
       return;
     }
   }
@@ -301,8 +303,8 @@ void LossStage::place_lone(Time now, const Unexplained& item, const TableFinding
     state_->place_table_mismatch(index, tables);
   } else if (tables.available && item.walk_clear) {
     // By elimination it is one of the links that only this pair crosses.
-    gather(now - state_->options.loss.pool_window, nullptr);
-    const auto all = unreachable_vote_.score(evidence_.relevant(state_->paths), Symptom::kLoss);
+    gather(now - state_->options.loss.pool_window);
+    const auto all = vote_.score(evidence_.relevant(state_->paths), Symptom::kLoss);
     std::vector<LinkScore> scores(all.begin(), all.end());
     const TracedPath* path = state_->paths.known(item.pair);
     std::erase_if(scores, [&](const LinkScore& score) {
