@@ -80,10 +80,10 @@ Method bonescan_chosen() {
 }
 
 Method flock_style() {
-  Method method{.name = "flock-style", .rule = Cut::kStop, .contest = true};
+  Method method{.name = "flock-style", .rule = Cut::kScore, .contest = true};
   std::uint32_t family = 0;
   for (const double faulty : {2e-3, 3e-3, 4e-3, 6e-3, 8e-3}) {
-    for (const double healthy : {2e-4, 3e-4, 4e-4}) {
+    for (const double healthy : {1e-4, 2e-4, 3e-4, 4e-4}) {
       for (double prior = 4.0; prior <= 14.0; prior += 0.5) {
         add_cut<FlockSearch>(
             method,
@@ -101,7 +101,7 @@ Method flock_style() {
 Method vote_007() {
   Method method{.name = "007"};
   for (const double share :
-       {0.002, 0.0025, 0.003, 0.0035, 0.004, 0.005, 0.006, 0.0075, 0.01, 0.015}) {
+       {0.002, 0.003, 0.0035, 0.004, 0.005, 0.006, 0.007, 0.008, 0.01, 0.012}) {
     add<FlowVote007>(method, fmt::format("vote_share_least {}", share), FlowVoteOptions{share});
   }
   return method;
@@ -110,8 +110,8 @@ Method vote_007() {
 Method net_bouncer() {
   Method method{.name = "netbouncer", .rule = Cut::kScore};
   std::uint32_t family = 0;
-  for (const double lambda : {0.5, 1.0, 2.0}) {
-    for (const double loss : {5e-4, 1e-3, 1.5e-3, 2e-3, 3e-3, 4e-3, 6e-3}) {
+  for (const double lambda : {0.01, 0.05, 0.2, 0.5}) {
+    for (const double loss : {1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3, 8e-3, 0.01}) {
       add_cut<NetBouncer>(method,
                           family,
                           loss,
@@ -176,6 +176,31 @@ std::vector<Method> study_methods() {
   return methods;
 }
 
+Setting published_setting(std::string_view method, std::uint32_t flows) {
+  const bool many = flows == 50'000;
+  if (method == "007") {
+    const double share = many ? 0.003 : 0.006;
+    return {fmt::format("vote_share_least {}", share),
+            std::make_unique<FlowVote007>(FlowVoteOptions{.vote_share_least = share})};
+  }
+  if (method == "netbouncer") {
+    return {
+        "lambda 0.2 link_loss_least 0.005",
+        std::make_unique<NetBouncer>(NetBouncerOptions{.lambda = 0.2, .link_loss_least = 0.005})};
+  }
+  if (method == "flock-style") {
+    const FlockOptions options{.faulty_loss = many ? 0.002 : 0.008,
+                               .healthy_loss = 1e-4,
+                               .prior_nats = many ? 20.0 : 10.0};
+    return {fmt::format("faulty_loss {} healthy_loss {} prior_nats {}",
+                        options.faulty_loss,
+                        options.healthy_loss,
+                        options.prior_nats),
+            std::make_unique<FlockSearch>(options)};
+  }
+  return {};
+}
+
 std::vector<Named> check_names(const test::FlowTrace& trace,
                                const std::vector<Accusation>& accusations) {
   std::vector<Named> named;
@@ -197,9 +222,6 @@ Score score_names(const test::FlowTrace& trace,
   Score score;
   score.failed = static_cast<std::uint32_t>(trace.broken.size());
   for (const Named& one : named) {
-    if (rule == Cut::kStop && one.score <= cut) {
-      break;
-    }
     if ((rule == Cut::kScore && one.score < cut) ||
         (rule == Cut::kPosterior && one.posterior < cut)) {
       continue;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bonescan::validation {
@@ -17,7 +18,6 @@ namespace bonescan::validation {
 enum class Cut : std::uint8_t {
   kNone,       ///< it does not: a family is one setting
   kScore,      ///< links below the cut are left out
-  kStop,       ///< the first link at or below the cut ends the list
   kPosterior,  ///< links with a posterior below the cut are left out
 };
 
@@ -36,6 +36,12 @@ struct Method {
 };
 
 std::vector<Method> study_methods();
+
+/// Our method of this name with what the published program was run with, or nothing: 007,
+/// netbouncer and flock-style at 12,500 and 50,000 flows.  The programs' runs tell settings by
+/// number only; these are the values at which the answers agree, over all of the programs' settings
+/// that were run.
+Setting published_setting(std::string_view method, std::uint32_t flows);
 
 /// One trace, or sums over many.  A named link is right if it is one that fails, in the direction
 /// in which it fails; the first of a set counts, the others do not.

@@ -41,7 +41,9 @@ struct ReferenceRow {
   std::string setting{};
   std::vector<Score> scores{};
   std::vector<Score> published{};  ///< answers of the published program, if there are any
-  std::uint32_t same = 0;          ///< traces on which both named as many, and as many right
+  std::string their_setting{};     ///< of the published program
+  std::vector<Score> alike{};      ///< ours at that setting, on the traces of even and odd seeds
+  std::vector<std::string> different{};  ///< of those, where other links were named: ours, theirs
 };
 
 struct FreshRow {

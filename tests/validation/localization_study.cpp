@@ -87,6 +87,36 @@ std::map<std::string, std::map<std::string, Score>> read_peers(const std::string
   return peers;
 }
 
+/// What the published program answered, and ours with the program's setting.
+void compare_with(const std::map<std::string, Score>& answers,
+                  const std::vector<test::FlowTrace>& even,
+                  const std::vector<test::FlowTrace>& odd,
+                  ReferenceRow& row) {
+  const Setting theirs = published_setting(row.method, row.flows);
+  row.their_setting = theirs.text;
+  for (const std::vector<test::FlowTrace>* traces : {&even, &odd}) {
+    for (const test::FlowTrace& trace : *traces) {
+      const auto answer = answers.find(trace.name);
+      if (answer == answers.end()) {
+        continue;
+      }
+      if (traces == &odd) {
+        row.published.push_back(answer->second);
+      }
+      const Score ours = score_trace(trace, *theirs.localizer);
+      row.alike.push_back(ours);
+      if (ours.named != answer->second.named || ours.right != answer->second.right) {
+        row.different.push_back(fmt::format("{} ({} named, {} right; theirs {}, {})",
+                                            trace.name,
+                                            ours.named,
+                                            ours.right,
+                                            answer->second.named,
+                                            answer->second.right));
+      }
+    }
+  }
+}
+
 void run_reference(const std::string& folder,
                    const std::map<std::string, std::map<std::string, Score>>& peers,
                    std::vector<Method>& methods,
@@ -116,15 +146,7 @@ void run_reference(const std::string& folder,
       row.scores = score_all(*odd, *method.settings[chosen].localizer);
       const auto published = kPublished.find(method.name);
       if (published != kPublished.end() && peers.contains(published->second)) {
-        for (std::size_t i = 0; i < odd->size(); ++i) {
-          const auto& answers = peers.at(published->second);
-          const auto answer = answers.find((*odd)[i].name);
-          if (answer != answers.end()) {
-            row.published.push_back(answer->second);
-            row.same += answer->second.named == row.scores[i].named &&
-                        answer->second.right == row.scores[i].right;
-          }
-        }
+        compare_with(peers.at(published->second), *even, *odd, row);
       }
       tables.reference.push_back(std::move(row));
     }

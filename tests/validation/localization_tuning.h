@@ -1,9 +1,10 @@
 // Which setting of each method is best on the traces that settings may be chosen on.
 //
 // Traces are tried one at a time (hundreds of them would not fit), a family of settings by one call
-// of its first: the others differ in a cut only (Cut).  Of two accusations that are readings of one
-// cable the search makes one, whose cut is then that of the surer: this is the only place where a
-// family's count may differ from the setting's own, and only in choosing.
+// of its first: the others differ in a cut only (Cut).  A count by cut differs from the setting's
+// own now and then: two accusations that are readings of one cable are one, whose posterior is that
+// of the surer; a baseline that pays for each link may have exchanged links that cost more
+// elsewhere. This is only for choosing: what is reported is made with the setting itself.
 #pragma once
 
 #include "tests/validation/localization_methods.h"
