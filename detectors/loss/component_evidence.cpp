@@ -1,7 +1,6 @@
 #include "detectors/loss/component_evidence.h"
 
 #include "sim/base/check.h"
-#include "sim/base/prefetch.h"
 
 #include <algorithm>
 #include <cmath>
@@ -150,7 +149,7 @@ void ComponentEvidence::count_clean(const VisitTrial& trial,
                                     std::span<const PathHop> request,
                                     std::span<const PathHop> answer) {
   if (trial.both_ways.valid()) {
-    prefetch_row(pairs_, trial.both_ways);  // the only one that is rarely in a cache
+    prefetch_pair(trial.both_ways);  // the only one that is rarely in a cache
   }
   constexpr auto kUp = static_cast<std::size_t>(EvidenceScope::kLinkUp);
   constexpr auto kDown = static_cast<std::size_t>(EvidenceScope::kLinkDown);

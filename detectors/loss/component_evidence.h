@@ -30,6 +30,7 @@
 #include "detectors/telemetry/endpoint.h"
 #include "detectors/telemetry/inspection.h"
 #include "sim/base/paged_column.h"
+#include "sim/base/prefetch.h"
 #include "sim/base/units.h"
 
 #include <array>
@@ -100,6 +101,11 @@ class ComponentEvidence final {
   void add(const VisitTrial& trial,
            std::span<const PathHop> request,
            std::span<const PathHop> answer);
+
+  /// Asks for what add() will read of a pair.
+  [[gnu::always_inline]] void prefetch_pair(PairId both_ways) const {
+    prefetch_row(pairs_, both_ways);
+  }
 
   /// Takes a lossy visit back that add() counted and that something else explains.  What it left in
   /// the tests is subtracted, though clean visits may have worn it down since: no test is left too
