@@ -72,6 +72,9 @@ void DriftStage::window_closed(Time now, Time from, Time to, const ClosedWindow&
     published_.evaluate(now, verdicts_);
   } else {
     for (std::size_t row = 0; row < window.pairs.size(); ++row) {
+      if (row + kPrefetchAhead < window.pairs.size()) {
+        drift_.prefetch_state(window.pairs[row + kPrefetchAhead]);
+      }
       const double median_us = window.features_us[row][kP50];
       if (median_us > 0.0) {
         drift_.add_level(window.pairs[row], from, median_us);

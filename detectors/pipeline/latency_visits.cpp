@@ -1,6 +1,8 @@
 // Late visits: who is late together since when, and what is said before a window closes.
 #include "detectors/pipeline/latency_stage.h"
 
+#include "sim/base/prefetch.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +27,11 @@ constexpr Duration kLeastGrowing = std::chrono::seconds(64);
 
 void LatencyStage::visits_judged(Time now, std::span<const JudgedVisit> visits) {
   bool fresh = false;
-  for (const JudgedVisit& visit : visits) {
+  for (std::size_t i = 0; i < visits.size(); ++i) {
+    if (i + kPrefetchAhead < visits.size()) {
+      prefetch_row(seen_, visits[i + kPrefetchAhead].pair);
+    }
+    const JudgedVisit& visit = visits[i];
     if (visit.kind == VerdictKind::kInsufficientData) {
       continue;
     }

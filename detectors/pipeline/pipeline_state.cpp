@@ -255,7 +255,12 @@ std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
     });
   }
   items_.clear();
-  for (const PairId pair : pairs_) {
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    if (i + 2 * kPrefetchAhead < pairs_.size()) {
+      paths.prefetch_entry(pairs_[i + 2 * kPrefetchAhead]);
+      paths.prefetch_hops(pairs_[i + kPrefetchAhead]);
+    }
+    const PairId pair = pairs_[i];
     const TracedPath* path = paths.known(pair);
     if (path == nullptr) {
       continue;
