@@ -130,16 +130,17 @@ class Weighing {
                                    options_.base_late_ratio * options_.base_slack);
     SharedHost found{.host = std::string(host), .rnics = {}, .pairs = {}};
     for (const auto& [rnic, of] : tally.rnics) {
-      if (of.late >= 2 && ratio(of) >= options_.hit_ratio) {
+      const double llr = bad_ratio_llr(of.paths, of.late, base);
+      found.apart_llr += llr;
+      if (llr >= options_.open_llr) {
         found.rnics.push_back(rnic);
-        found.apart_llr += bad_ratio_llr(of.paths, of.late, base);
       }
     }
     found.llr = bad_ratio_llr(tally.here.paths, tally.here.late, base);
     found.paths = static_cast<std::uint32_t>(tally.here.paths);
-    const double others = static_cast<double>(found.rnics.size()) - 1.0;
     const bool one_cause = found.rnics.size() >= 2 && found.llr >= options_.open_llr &&
-                           found.llr > found.apart_llr - others * options_.open_llr;
+                           found.llr > found.apart_llr - options_.open_llr &&
+                           ratio(tally.here) >= options_.least_ratio;
     if (!one_cause || ratio(tally.neighbours) > options_.ill_ratio || !alone(tally, base)) {
       return {};
     }

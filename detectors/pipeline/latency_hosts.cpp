@@ -14,8 +14,7 @@ constexpr std::size_t kFewestRnics = 2;
 SharedHostOptions host_options(const VoteOptions& vote) {
   return {.base_late_ratio = vote.base_late_ratio,
           .base_slack = vote.base_slack,
-          .open_llr = vote.open_llr,
-          .hit_ratio = vote.latency_hit_ratio};
+          .open_llr = vote.open_llr};
 }
 
 bool holds(std::span<const PairId> pairs, PairId pair) {
@@ -140,12 +139,14 @@ bool LatencyStage::needs_tables(const Late& late) {
     return true;
   }
   const Pair& ends = state_->ends(late.pair);
+  const bool bridge_known = bridge_of(*suspicion).valid();
   const auto wanted = [&](EndpointId end) {
     const auto& rnics = suspicion->host.rnics;
+    const auto known = suspicion->clear.find(end);
     return std::binary_search(rnics.begin(), rnics.end(), end) &&
-           suspicion->clear.find(end) == suspicion->clear.end();
+           (known == suspicion->clear.end() || (!known->second && !bridge_known));
   };
-  return wanted(ends.source) || wanted(ends.target) || !bridge_of(*suspicion).valid();
+  return wanted(ends.source) || wanted(ends.target);
 }
 
 void LatencyStage::note_tables(const Late& late) {
