@@ -276,7 +276,7 @@ void DriftStage::open_rnic(Time now, const Suspicion& suspicion, const TableFind
 
 void DriftStage::open_alone(Time now, const Suspicion& suspicion, const TableFinding& tables) {
   const PairId pair = suspicion.worst.pair;
-  const IncidentIndex index =
+  IncidentIndex index =
       state_->incidents.open_incident(now, Layer::kUndetermined, Symptom::kLatency, kLatencyDrift);
   describe(now, index, suspicion.worst);
   const auto walk = state_->inspector.overlay(state_->flow(pair), now);
@@ -296,7 +296,7 @@ void DriftStage::open_alone(Time now, const Suspicion& suspicion, const TableFin
         mine.push_back(suspect);
       }
     }
-    state_->place_on_links(index, kLatencyDrift, mine);
+    index = state_->place_on_links(now, index, kLatencyDrift, mine);
   }
   state_->incidents.attribute(index, now, pair);
 }

@@ -211,10 +211,13 @@ void LatencyStage::open_host(Time now, const Suspicion& suspicion, ComponentId b
         state_->incidents.open_incident(now, Layer::kOverlay, Symptom::kLatency, kBridgeLatency));
   }
   state_->bridge_hosts[bridge] = host.host;
-  for (const IncidentIndex index : indices) {
-    state_->incidents.place(index, Layer::kOverlay, kBridgeLatency, {{bridge, host.llr}}, 1.0);
-  }
   const IncidentIndex index = indices.front();
+  for (const IncidentIndex one : indices) {
+    state_->incidents.place(one, Layer::kOverlay, kBridgeLatency, {{bridge, host.llr}}, 1.0);
+    if (one != index) {
+      state_->incidents.merge(one, index, now);
+    }
+  }
   const auto late = std::find_if(
       late_.begin(), late_.end(), [&](const Late& one) { return holds(host.pairs, one.pair); });
   if (late != late_.end()) {

@@ -203,14 +203,15 @@ std::optional<IncidentIndex> LatencyStage::join_link(Time now, const Accusation&
     if (!named && !waits) {
       continue;
     }
+    IncidentIndex kept = index;
     if (waits) {
-      state_->place_on_links(index, "link-latency", accusation.suspects);
-      state_->explain_vote(index, now, accusation, {}, "late visits");
+      kept = state_->place_on_links(now, index, "link-latency", accusation.suspects);
+      state_->explain_vote(kept, now, accusation, {}, "late visits");
     }
     for (const PairId pair : accusation.pairs) {
-      state_->incidents.attribute(index, now, pair);
+      state_->incidents.attribute(kept, now, pair);
     }
-    return index;
+    return kept;
   }
   return std::nullopt;
 }
@@ -309,7 +310,7 @@ bool LatencyStage::ends_at(const Incident& incident, ComponentId rnic) const {
 }
 
 void LatencyStage::open_persistent(Time now, const Late& late, const TableFinding& tables) {
-  const IncidentIndex index =
+  IncidentIndex index =
       state_->incidents.open_incident(now, Layer::kUndetermined, Symptom::kLatency, "slow-pair");
   describe(now, index, late);
   const auto finding = state_->inspector.overlay(state_->flow(late.pair), now);
@@ -322,7 +323,8 @@ void LatencyStage::open_persistent(Time now, const Late& late, const TableFindin
   if (!late.by_visit && tables.available && finding && finding->clear) {
     // By elimination it is one of the links that only this pair crosses.
     const auto scores = vote_.score(evidence_.relevant(state_->paths), Symptom::kLatency);
-    state_->place_on_links(index, "link-latency", ties(scores, state_->options.localize.tie_nats));
+    index = state_->place_on_links(
+        now, index, "link-latency", ties(scores, state_->options.localize.tie_nats));
   }
   state_->incidents.attribute(index, now, late.pair);
   if (late.by_visit) {

@@ -211,7 +211,8 @@ void LatencyStage::grow(Time now) {
 
 void LatencyStage::grow_one(Time now, const Growing& growing) {
   const Incident& incident = state_->incidents[growing.index];
-  if (incident.layer != Layer::kUnderlay && incident.layer != Layer::kUndetermined) {
+  if (incident.closed ||
+      (incident.layer != Layer::kUnderlay && incident.layer != Layer::kUndetermined)) {
     return;
   }
   // Of one pair alone a link is named by elimination, when the others of its sweep have passed.
@@ -238,9 +239,9 @@ void LatencyStage::grow_one(Time now, const Growing& growing) {
                      suspects.size() != incident.candidates.size();
   const std::string text =
       vote_text(suspects.front(), suspects.size(), {}, state_->telemetry.components, "late visits");
-  state_->place_on_links(growing.index, "link-latency", suspects);
+  const IncidentIndex kept = state_->place_on_links(now, growing.index, "link-latency", suspects);
   if (moved) {
-    state_->incidents.add_evidence(growing.index, {now, "underlay-vote", false, text});
+    state_->incidents.add_evidence(kept, {now, "underlay-vote", false, text});
   }
 }
 

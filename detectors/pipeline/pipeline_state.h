@@ -15,6 +15,7 @@
 #include "skeleton/task_book.h"
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -139,10 +140,16 @@ struct PipelineState {
   /// Is the incident 1, 2, 4, 8, ... visit periods old?  Early evidence moves an answer most.
   bool due_again(const Incident& incident, Time now) const;
 
-  /// Places an incident on links; without any it stays where it is.
-  void place_on_links(IncidentIndex index,
-                      const std::string& kind,
-                      std::span<const LinkScore> suspects);
+  /// Places an incident on links; without any it stays where it is.  Where an open one names the
+  /// same links already, the younger of both is closed for the other: which lives on is returned.
+  IncidentIndex place_on_links(Time now,
+                               IncidentIndex index,
+                               const std::string& kind,
+                               std::span<const LinkScore> suspects);
+
+ private:
+  /// Another open incident of the same kind of symptom that names the same links.
+  std::optional<IncidentIndex> twin_of(IncidentIndex index) const;
 };
 
 /// Evidence about pairs, gathered for the vote.  Only paths that cross a cable of a failing path
