@@ -152,6 +152,9 @@ bool DriftStage::explains(const Incident& incident, PairId pair) const {
   if (incident.layer == Layer::kUnderlay) {
     return state_->crosses_candidate(incident, pair);
   }
+  if (incident.layer == Layer::kOverlay) {
+    return state_->bridge_explains(incident, pair);
+  }
   return incident.layer == Layer::kRnic && !incident.candidates.empty() &&
          state_->ends_at(pair, incident.candidates.front().component);
 }

@@ -24,6 +24,7 @@ LatencyStage::LatencyStage(PipelineState& state)
 void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> results) {
   std::erase_if(late_, [](const Late& late) { return !late.by_visit; });
   std::erase_if(held_, [](const Held& held) { return !held.by_visit; });
+  std::erase_if(suspicions_, [](const Suspicion& one) { return !one.by_visit; });
   for (const ShortTermResult& result : results) {
     std::uint8_t& in_a_row = late_windows_.at(result.pair);
     if (result.kind != VerdictKind::kAnomalous) {
@@ -59,6 +60,7 @@ void LatencyStage::run(Time now) {
 
 void LatencyStage::release(PairRange pairs) {
   std::erase_if(late_, [&](const Late& late) { return pairs.holds(late.pair); });
+  suspicions_.clear();  // Those that live are suspected again.
   evidence_.release(pairs);
   late_windows_.release(pairs.first, pairs.count);
   seen_.release(pairs.first, pairs.count);
@@ -76,6 +78,8 @@ std::optional<IncidentIndex> LatencyStage::explaining(PairId pair) const {
       explains = explains || state_->crosses_candidate(incident, pair);
     } else if (incident.layer == Layer::kRnic) {
       explains = explains || state_->ends_at(pair, incident.candidates.front().component);
+    } else if (incident.layer == Layer::kOverlay) {
+      explains = explains || state_->bridge_explains(incident, pair);
     }
     if (explains) {
       return index;
@@ -110,6 +114,7 @@ void LatencyStage::accuse_links(Time now, std::span<const ShortTermResult> resul
   const auto items = evidence_.relevant(state_->paths);
   const auto accusations =
       state_->paper() ? published_vote(vote_, items) : vote_.explain_all(items, Symptom::kLatency);
+  suspect_hosts(now, results, accusations);
   for (const Accusation& accusation : accusations) {
     if (!state_->paper() && state_->distinct_pairs(accusation.pairs) < 2) {
       continue;  // Algorithm 1: a single failing path accuses no link.
@@ -175,7 +180,13 @@ std::optional<IncidentIndex> LatencyStage::join_link(Time now, const Accusation&
     if (!about_latency(incident)) {
       continue;
     }
-    const bool named = std::any_of(incident.candidates.begin(),
+    const bool of_its_host =
+        incident.layer == Layer::kOverlay &&
+        std::all_of(accusation.pairs.begin(), accusation.pairs.end(), [&](PairId pair) {
+          return state_->bridge_explains(incident, pair);
+        });
+    const bool named =
+        of_its_host || std::any_of(incident.candidates.begin(),
                                    incident.candidates.end(),
                                    [&](const Candidate& one) { return one.component == link; });
     const auto crossed = [&](PairId pair) {
@@ -206,6 +217,7 @@ std::optional<IncidentIndex> LatencyStage::join_link(Time now, const Accusation&
 }
 
 void LatencyStage::check_tables(Time now) {
+  open_hosts(now);
   std::vector<Late> waiting = std::exchange(late_, {});
   std::vector<Late> unanswered;
   for (std::size_t i = 0; i < waiting.size(); ++i) {
@@ -213,8 +225,8 @@ void LatencyStage::check_tables(Time now) {
     if (claimed(late.pair) || attribute(now, late.pair)) {
       continue;
     }
-    if (late.tables) {
-      if (!open_alone(now, late, waiting)) {
+    if (late.tables || !needs_tables(late)) {
+      if (!settle(now, late, waiting)) {
         unanswered.push_back(std::move(late));
       }
       continue;
@@ -229,20 +241,35 @@ void LatencyStage::check_tables(Time now) {
       continue;
     }
     if (tables->mismatch) {
+      drop_suspicions(*tables);
       open_rnic(now, late, *tables);
-    } else if (open_held(now, late)) {
       continue;
-    } else if (late.by_visit) {
-      late.tables = *tables;
-      if (!open_alone(now, late, waiting)) {
-        unanswered.push_back(std::move(late));
-      }
-    } else if (late_windows_.value(late.pair) >= kPersistentWindows &&
-               late.factor >= kPersistentFactor) {
-      open_persistent(now, late, *tables);
+    }
+    late.tables = *tables;
+    note_tables(late);
+    if (!settle(now, late, waiting)) {
+      unanswered.push_back(std::move(late));
     }
   }
   late_.insert(late_.end(), unanswered.begin(), unanswered.end());
+  open_hosts(now);
+}
+
+bool LatencyStage::settle(Time now, const Late& late, std::span<const Late> others) {
+  if (suspicion_of(late) != nullptr) {
+    return false;
+  }
+  if (open_held(now, late)) {
+    return true;
+  }
+  if (late.by_visit) {
+    return late.tables && open_alone(now, late, others);
+  }
+  if (late.tables && late_windows_.value(late.pair) >= kPersistentWindows &&
+      late.factor >= kPersistentFactor) {
+    open_persistent(now, late, *late.tables);
+  }
+  return true;
 }
 
 bool LatencyStage::open_held(Time now, const Late& late) {

@@ -158,6 +158,24 @@ bool PipelineState::share_a_link(PairId a, PairId b) const {
   return shared;
 }
 
+bool PipelineState::ends_on(PairId pair, std::string_view host) const {
+  return telemetry.endpoints[ends(pair).source].host == host ||
+         telemetry.endpoints[ends(pair).target].host == host;
+}
+
+bool PipelineState::share_a_host(PairId a, PairId b) const {
+  return ends_on(a, telemetry.endpoints[ends(b).source].host) ||
+         ends_on(a, telemetry.endpoints[ends(b).target].host);
+}
+
+bool PipelineState::bridge_explains(const Incident& incident, PairId pair) const {
+  if (incident.kind != kBridgeLatency || incident.candidates.empty()) {
+    return false;
+  }
+  const auto host = bridge_hosts.find(incident.candidates.front().component);
+  return host != bridge_hosts.end() && ends_on(pair, host->second);
+}
+
 bool PipelineState::ends_at(PairId pair, ComponentId rnic) const {
   if (!rnic.valid()) {
     return false;
