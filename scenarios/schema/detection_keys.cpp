@@ -1,6 +1,7 @@
 #include "scenarios/schema/detection_keys.h"
 
 #include "detectors/shortterm/lof.h"
+#include "scenarios/schema/long_term_keys.h"
 #include "scenarios/schema/maintenance_keys.h"
 #include "scenarios/schema/quantity.h"
 #include "scenarios/schema/skeleton_keys.h"
@@ -242,6 +243,7 @@ const DetectionTable& detection_table() {
     add_probing(table);
     add_skeleton_keys(table);
     add_windows(table);
+    add_long_term_keys(table);
     add_judgement(table);
     add_follow_ups(table);
     add_maintenance_keys(table);
@@ -301,6 +303,7 @@ void check_detection(const PipelineOptions& pipeline, const YamlNode& root) {
                        format_duration(pipeline.window.length)),
            "lower probing.lateness or lengthen detection.window.length"});
   }
+  check_long_term(pipeline, root);
 }
 
 }  // namespace bonescan
