@@ -92,6 +92,9 @@ void DriftStage::window_closed(Time now, Time from, Time to, const ClosedWindow&
     published_.evaluate(now, verdicts_);
   } else {
     for (std::size_t row = 0; row < window.pairs.size(); ++row) {
+      if (row + kPrefetchAhead < window.pairs.size()) {
+        drift_.prefetch_state(window.pairs[row + kPrefetchAhead]);
+      }
       const double median_us = window.features_us[row][kP50];
       if (median_us > 0.0) {
         drift_.add_level(window.pairs[row], from, median_us);
@@ -171,6 +174,9 @@ bool DriftStage::explains(const Incident& incident, PairId pair) const {
   }
   if (incident.layer == Layer::kUnderlay) {
     return state_->crosses_candidate(incident, pair);
+  }
+  if (incident.layer == Layer::kOverlay) {
+    return state_->bridge_explains(incident, pair);
   }
   return incident.layer == Layer::kRnic && !incident.candidates.empty() &&
          state_->ends_at(pair, incident.candidates.front().component);
@@ -296,7 +302,7 @@ void DriftStage::open_rnic(Time now, const Suspicion& suspicion, const TableFind
 
 void DriftStage::open_alone(Time now, const Suspicion& suspicion, const TableFinding& tables) {
   const PairId pair = suspicion.worst.pair;
-  const IncidentIndex index =
+  IncidentIndex index =
       state_->incidents.open_incident(now, Layer::kUndetermined, Symptom::kLatency, kLatencyDrift);
   describe(now, index, suspicion.worst);
   const auto walk = state_->inspector.overlay(state_->flow(pair), now);
@@ -316,7 +322,7 @@ void DriftStage::open_alone(Time now, const Suspicion& suspicion, const TableFin
         mine.push_back(suspect);
       }
     }
-    state_->place_on_links(index, kLatencyDrift, mine);
+    index = state_->place_on_links(now, index, kLatencyDrift, mine);
   }
   state_->incidents.attribute(index, now, pair);
 }

@@ -22,8 +22,6 @@
 
 namespace bonescan {
 
-constexpr const char* kLatencyDrift = "latency-drift";
-
 class DriftStage final {
  public:
   explicit DriftStage(PipelineState& state);

@@ -26,9 +26,9 @@ struct ProbingOptions {
   std::uint8_t probes_per_visit = 10;                 ///< k @ours; the paper's configuration is 1
   Duration timeout = std::chrono::milliseconds(500);  ///< @ours (R-Pingmesh's value)
   std::uint16_t payload_bytes = 64;
-  std::uint8_t dscp = 26;      ///< the job's own class
-  bool counter_phase = false;  ///< the ends of a pair probe it half a sweep apart @ours
-  Duration lateness{};         ///< reports may come so long after their visit was complete @ours
+  std::uint8_t dscp = 26;     ///< the job's own class
+  bool counter_phase = true;  ///< the ends of a pair probe it half a sweep apart @ours
+  Duration lateness{};        ///< reports may come so long after their visit was complete @ours
 };
 
 /// Which of a window's features are compared.

@@ -46,7 +46,8 @@ void add_probing(DetectionTable& table) {
                      {{"no", false}, {"yes", true}},
                      probing(&ProbingOptions::counter_phase),
                      "Whether the two ends of a pair probe it half a sweep apart: a pair that "
-                     "breaks waits half a sweep for a visit at most, not a whole one.");
+                     "breaks waits half a sweep for a visit at most, not a whole one. With "
+                     "`detection.configuration: paper` the default is no.");
   table.duration("probing.timeout",
                  {microseconds(100), minutes(1)},
                  probing(&ProbingOptions::timeout),
@@ -252,9 +253,14 @@ const DetectionTable& detection_table() {
 }
 
 void apply_configuration(PipelineOptions& pipeline, const YamlNode& root) {
-  if (pipeline.configuration == DetectionConfiguration::kPaper &&
-      find_path(root, "probing.probes_per_visit") == nullptr) {
+  if (pipeline.configuration != DetectionConfiguration::kPaper) {
+    return;
+  }
+  if (find_path(root, "probing.probes_per_visit") == nullptr) {
     pipeline.probing.probes_per_visit = 1;
+  }
+  if (find_path(root, "probing.counter_phase") == nullptr) {
+    pipeline.probing.counter_phase = false;
   }
 }
 
