@@ -4,8 +4,10 @@
 // with p2.  With r of t packets lost,
 //   llr(flow) = r ln(p1 / p2) + (t - r) ln((1 - p1) / (1 - p2))
 // and a set of links is worth the llr of the flows that it covers less a prior for each link.  The
-// best link is added while that helps; what it covers is taken from the gains of all other links of
-// these flows (delta update).
+// one link that is best added or taken back is, while that helps; gains of all links of the flows
+// whose cover changed follow by difference (delta update).  In the end each named link is left out
+// for once and the search goes on from there: the set with more worth stays @ours, since the
+// authors' program finds such sets.
 // @paper Flock (arXiv 2305.03348), written from its description.  Thread-compatible.
 #pragma once
 
@@ -24,7 +26,7 @@ struct FlockOptions {
   double faulty_loss = 5e-3;    ///< p1
   double healthy_loss = 3e-4;   ///< p2
   double prior_nats = 10.0;     ///< cost of one more link
-  std::size_t faults_max = 64;  ///< bound on the search
+  std::size_t faults_max = 64;  ///< bound on the set
 };
 
 class FlockSearch final : public Localizer {
@@ -38,13 +40,29 @@ class FlockSearch final : public Localizer {
                                    Symptom symptom) override;
 
  private:
-  void cover(std::uint32_t link);
+  struct Named {
+    std::uint32_t link = 0;
+    double gain = 0.0;  ///< when it was added
+  };
+
+  void climb();
+  void exchange();
+  double worth() const;
+  double gain_of(std::uint32_t link) const;
+  void add(std::uint32_t link);
+  void take_back(std::uint32_t link);
+  /// What only this named link explains.
+  double own_share(std::uint32_t link) const;
 
   FlockOptions options_;
   PathColumns columns_;
   std::vector<double> path_llr_;
   std::vector<double> gains_;          ///< by link: of its flows that nothing covers yet
-  std::vector<std::uint8_t> covered_;  ///< by path
+  std::vector<std::uint32_t> covers_;  ///< by path: named links on it
+  std::vector<Named> named_;           ///< in the order in which they were added
+  std::vector<double> saved_gains_;
+  std::vector<std::uint32_t> saved_covers_;
+  std::vector<Named> saved_named_;
 };
 
 }  // namespace bonescan

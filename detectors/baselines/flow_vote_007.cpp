@@ -16,18 +16,17 @@ std::vector<Accusation> FlowVote007::localize(std::span<const PathEvidence> evid
   columns_.load(evidence, KeepPaths::kBad);
   votes_.assign(columns_.link_count(), 0.0);
   explained_.assign(columns_.path_count(), 0);
-  double total = 0.0;
+  left_ = 0.0;
   for (std::uint32_t path = 0; path < columns_.path_count(); ++path) {
     for (const std::uint32_t link : columns_.links_of(path)) {
       votes_[link] += ballots(path);
-      total += ballots(path);
+      left_ += ballots(path);
     }
   }
-  const double least = std::max(options_.vote_share_least * total, kNoVote);
   std::vector<Accusation> accusations;
   while (!votes_.empty()) {
     const auto top = std::max_element(votes_.begin(), votes_.end());
-    if (*top < least) {
+    if (*top < std::max(options_.vote_share_least * left_, kNoVote)) {
       break;
     }
     const auto link = static_cast<std::uint32_t>(top - votes_.begin());
@@ -51,6 +50,7 @@ void FlowVote007::explain(std::uint32_t link) {
     explained_[path] = 1;
     for (const std::uint32_t crossed : columns_.links_of(path)) {
       votes_[crossed] -= ballots(path);
+      left_ -= ballots(path);
     }
   }
   votes_[link] = 0.0;

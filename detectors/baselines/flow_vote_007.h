@@ -1,8 +1,8 @@
 // 007: every flow that lost something casts 1/h of a vote for each of the h links of its path.
 //
 // Intuition: a failing flow blames its path, a long path each of its links less.  The link with
-// most votes explains its flows; they leave, the rest votes again, until the top is no more than
-// noise.
+// most votes explains its flows; they leave, the rest votes again, until the top has too small a
+// share of the votes that are left.
 // @paper 007 (NSDI 2018), from published descriptions: METHODS.md.  Thread-compatible.
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace bonescan {
 
 struct FlowVoteOptions {
-  double vote_share_least = 0.01;  ///< of all votes at the start @paper, unverified
+  double vote_share_least = 0.01;  ///< of the votes that are left @paper, unverified
 };
 
 class FlowVote007 final : public Localizer {
@@ -36,6 +36,7 @@ class FlowVote007 final : public Localizer {
   FlowVoteOptions options_;
   PathColumns columns_;
   std::vector<double> votes_;            ///< by link
+  double left_ = 0.0;                    ///< votes of flows that nothing explains
   std::vector<std::uint8_t> explained_;  ///< by path
 };
 

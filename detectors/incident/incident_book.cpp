@@ -118,6 +118,27 @@ void IncidentBook::worsen(IncidentIndex index, Symptom symptom) {
   change(place_of(index));
 }
 
+void IncidentBook::merge(IncidentIndex younger, IncidentIndex older, Time now) {
+  BONESCAN_CHECK(!same(younger, older));
+  Incident& gone = incidents_[place_of(younger)];
+  Incident& kept = incidents_[place_of(older)];
+  BONESCAN_CHECK(!gone.closed && !kept.closed);
+  kept.last_seen = std::max(kept.last_seen, gone.last_seen);
+  for (const PairId pair : gone.pairs) {
+    insert_sorted(kept.pairs, pair);
+  }
+  add_evidence(younger,
+               {now,
+                "incident",
+                false,
+                fmt::format("is incident {} and goes on there: both name one place",
+                            incident_id_text(kept.id))});
+  gone.closed = now;
+  std::erase_if(open_, [&](IncidentIndex index) { return same(index, younger); });
+  change(place_of(younger));
+  change(place_of(older));
+}
+
 void IncidentBook::add_evidence(IncidentIndex index, Evidence evidence) {
   const std::size_t place = place_of(index);
   if (incidents_[place].evidence.size() < notes_[place].evidence_limit) {

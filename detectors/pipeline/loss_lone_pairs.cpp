@@ -187,9 +187,9 @@ void LossStage::grow(Time now,
                      IncidentIndex index,
                      const Accusation& accusation,
                      std::span<const LinkVotes> raw) {
-  state_->place_on_links(
-      index, mostly_silent(accusation) ? "link-down" : "link-loss", accusation.suspects);
-  describe_underlay(now, index, accusation, raw);
+  const IncidentIndex kept = state_->place_on_links(
+      now, index, mostly_silent(accusation) ? "link-down" : "link-loss", accusation.suspects);
+  describe_underlay(now, kept, accusation, raw);
 }
 
 bool LossStage::has_company(const Unexplained& item) const {
@@ -207,6 +207,15 @@ bool LossStage::has_company(const Unexplained& item) const {
   return std::any_of(open.begin(), open.end(), [&](IncidentIndex index) {
     const Incident& incident = state_->incidents[index];
     return lone(incident) && fails_with_it(incident.pairs.front());
+  });
+}
+
+bool LossStage::may_open_again(Time now, PairId pair) const {
+  const std::vector<Incident>& all = state_->incidents.all();
+  return std::any_of(all.rbegin(), all.rend(), [&](const Incident& incident) {
+    return incident.closed && now - incident.last_seen <= state_->options.incident.reopen_after &&
+           incident.layer == Layer::kUnderlay && incident.symptom == Symptom::kUnreachable &&
+           state_->holds_either_way(incident, pair);
   });
 }
 
@@ -234,7 +243,7 @@ void LossStage::give_up_on(Time now, Unexplained& item) {
       claim(known, now, item.pair);
       return;
     }
-    if (prompt && !waited && has_company(item)) {
+    if (prompt && !waited && (has_company(item) || may_open_again(now, item.pair))) {
       return;
     }
   }
@@ -287,7 +296,7 @@ IncidentIndex LossStage::open_lone(Time now, const Unexplained& item) {
 }
 
 void LossStage::place_lone(Time now, const Unexplained& item, const TableFinding& tables) {
-  const IncidentIndex index = item.incident;
+  IncidentIndex index = item.incident;
   const bool silent = item.symptom == Symptom::kUnreachable;
   const bool traced = state_->paths.known(item.pair) != nullptr;
   state_->incidents.add_evidence(index, {now, "overlay-walk", item.walk_clear, item.walk_text});
@@ -310,8 +319,10 @@ void LossStage::place_lone(Time now, const Unexplained& item, const TableFinding
     std::erase_if(scores, [&](const LinkScore& score) {
       return path == nullptr || !crosses(*path, score.link);
     });
-    state_->place_on_links(
-        index, silent ? "link-down" : "link-loss", ties(scores, state_->options.localize.tie_nats));
+    index = state_->place_on_links(now,
+                                   index,
+                                   silent ? "link-down" : "link-loss",
+                                   ties(scores, state_->options.localize.tie_nats));
   }
   claim(index, now, item.pair);
 }

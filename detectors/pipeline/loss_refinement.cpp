@@ -108,7 +108,8 @@ const Accusation* LossStage::better_place(const Incident& incident,
 
 void LossStage::refine_one(Time now, IncidentIndex index, std::span<const Accusation> accusations) {
   const Incident& incident = state_->incidents[index];
-  const Accusation* place = better_place(incident, accusations);
+  // Another of this turn may have turned out to be this one.
+  const Accusation* place = incident.closed ? nullptr : better_place(incident, accusations);
   if (place == nullptr) {
     return;
   }
@@ -121,9 +122,9 @@ void LossStage::refine_one(Time now, IncidentIndex index, std::span<const Accusa
   }
   const bool moved = best.link != named || place->suspects.size() != incident.candidates.size();
   const bool unsaid = !voted(incident);
-  state_->place_on_links(index, incident.kind, place->suspects);
+  const IncidentIndex kept = state_->place_on_links(now, index, incident.kind, place->suspects);
   if (moved || unsaid) {
-    state_->explain_vote(index, now, *place, {}, "lossy visits");
+    state_->explain_vote(kept, now, *place, {}, "lossy visits");
   }
 }
 

@@ -123,6 +123,8 @@ class LossStage final {
   void give_up_on(Time now, Unexplained& item);
   /// Does another failing pair share a link with it, so that the vote may soon know more?
   bool has_company(const Unexplained& item) const;
+  /// Did a closed incident of a link hold the pair, so that it may be about to open again?
+  bool may_open_again(Time now, PairId pair) const;
   /// An incident of one silent pair, which may grow into that of a link.
   bool lone(const Incident& incident) const;
   IncidentIndex lone_incident_of(std::span<const PairId> pairs) const;

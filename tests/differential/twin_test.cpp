@@ -206,7 +206,7 @@ TEST_P(Twins, DifferOnlyWhereAndWhenAFaultIs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, Twins, testing::Values("1", "2", "5", "stale"));
+INSTANTIATE_TEST_SUITE_P(Scenarios, Twins, testing::Values("1", "3", "5", "stale"));
 
 /// Two runs without faults are one run.
 TEST(TwinsWithoutFaults, AreEqual) {

@@ -6,6 +6,7 @@
 #include "detectors/baselines/net_bouncer.h"
 #include "detectors/baselines/path_votes.h"
 #include "detectors/localize/fault_search.h"
+#include "tests/validation/localization_bound.h"
 
 #include <fmt/format.h>
 
@@ -22,36 +23,55 @@ double thread_cpu_ms() {
   return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
 }
 
+/// A setting of its own, which no cut relates to another.
 template <class T, class Options>
 void add(Method& method, std::string text, const Options& options) {
-  method.settings.push_back({std::move(text), std::make_unique<T>(options)});
+  const auto family = static_cast<std::uint32_t>(method.settings.size());
+  method.settings.push_back({std::move(text), std::make_unique<T>(options), family, 0.0});
+}
+
+/// One more of the family that the cut belongs to; ascending cuts.
+template <class T, class Options>
+void add_cut(
+    Method& method, std::uint32_t family, double cut, std::string text, const Options& options) {
+  method.settings.push_back({std::move(text), std::make_unique<T>(options), family, cut});
 }
 
 Method bonescan_as_shipped() {
-  Method method{"bonescan", {}};
+  Method method{.name = "bonescan", .contest = true};
   add<FaultSearch>(method, "defaults", FaultSearchOptions{});
   return method;
 }
 
+/// The range and the slope of a fault's rate are what an operator can know of a fabric's faults.
 Method bonescan_chosen() {
-  Method method{"bonescan, chosen", {}};
-  for (const double most : {0.999, 0.1}) {
-    for (const double slope : {0.0, 0.5, 1.0}) {
-      for (const double prior : {6.0, 6.5, 7.0, 7.5, 8.0}) {
-        for (const double posterior : {0.5, 0.6, 0.7}) {
-          FaultSearchOptions options;
-          options.loss.fault_most = most;
-          options.loss.fault_slope = slope;
-          options.prior_nats = prior;
-          options.posterior_least = posterior;
-          add<FaultSearch>(
-              method,
-              fmt::format("fault_most {} fault_slope {} prior_nats {} posterior_least {}",
-                          most,
-                          slope,
-                          prior,
-                          posterior),
-              options);
+  Method method{.name = "bonescan, chosen", .rule = Cut::kPosterior, .contest = true};
+  std::uint32_t family = 0;
+  for (const double least : {1e-3, 2e-3}) {
+    for (const double most : {0.02, 0.1, 0.999}) {
+      for (const double slope : {0.0, 1.0}) {
+        for (const double prior : {6.0, 7.0}) {
+          for (int percent = 50; percent < 100; percent += 5) {
+            FaultSearchOptions options;
+            options.loss.fault_least = least;
+            options.loss.fault_most = most;
+            options.loss.fault_slope = slope;
+            options.prior_nats = prior;
+            options.posterior_least = 0.01 * percent;
+            add_cut<FaultSearch>(
+                method,
+                family,
+                options.posterior_least,
+                fmt::format(
+                    "fault_least {} fault_most {} fault_slope {} prior_nats {} posterior_least {}",
+                    least,
+                    most,
+                    slope,
+                    prior,
+                    options.posterior_least),
+                options);
+          }
+          ++family;
         }
       }
     }
@@ -60,43 +80,65 @@ Method bonescan_chosen() {
 }
 
 Method flock_style() {
-  Method method{"flock-style", {}};
+  Method method{.name = "flock-style", .rule = Cut::kScore, .contest = true};
+  std::uint32_t family = 0;
   for (const double faulty : {2e-3, 3e-3, 4e-3, 6e-3, 8e-3}) {
-    for (const double healthy : {2e-4, 3e-4, 4e-4}) {
-      for (const double prior : {6.0, 7.0, 8.0, 9.0, 10.0}) {
-        add<FlockSearch>(
+    for (const double healthy : {1e-4, 2e-4, 3e-4, 4e-4}) {
+      for (double prior = 4.0; prior <= 14.0; prior += 0.5) {
+        add_cut<FlockSearch>(
             method,
+            family,
+            prior,
             fmt::format("faulty_loss {} healthy_loss {} prior_nats {}", faulty, healthy, prior),
             FlockOptions{.faulty_loss = faulty, .healthy_loss = healthy, .prior_nats = prior});
       }
+      ++family;
     }
   }
   return method;
 }
 
 Method vote_007() {
-  Method method{"007", {}};
+  Method method{.name = "007"};
   for (const double share :
-       {0.002, 0.0025, 0.003, 0.0035, 0.004, 0.005, 0.006, 0.0075, 0.01, 0.015}) {
+       {0.002, 0.003, 0.0035, 0.004, 0.005, 0.006, 0.007, 0.008, 0.01, 0.012}) {
     add<FlowVote007>(method, fmt::format("vote_share_least {}", share), FlowVoteOptions{share});
   }
   return method;
 }
 
 Method net_bouncer() {
-  Method method{"netbouncer", {}};
-  for (const double lambda : {0.5, 1.0, 2.0}) {
-    for (const double loss : {5e-4, 1e-3, 2e-3, 4e-3}) {
-      add<NetBouncer>(method,
-                      fmt::format("lambda {} link_loss_least {}", lambda, loss),
-                      NetBouncerOptions{.lambda = lambda, .link_loss_least = loss});
+  Method method{.name = "netbouncer", .rule = Cut::kScore};
+  std::uint32_t family = 0;
+  for (const double lambda : {0.01, 0.05, 0.2, 0.5}) {
+    for (const double loss : {1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3, 8e-3, 0.01}) {
+      add_cut<NetBouncer>(method,
+                          family,
+                          loss,
+                          fmt::format("lambda {} link_loss_least {}", lambda, loss),
+                          NetBouncerOptions{.lambda = lambda, .link_loss_least = loss});
     }
+    ++family;
+  }
+  return method;
+}
+
+/// No competitor: how much of what is there could be found at all.
+Method posterior_bound() {
+  Method method{.name = "bound", .rule = Cut::kPosterior};
+  for (int percent = 10; percent < 100; percent += 5) {
+    const PosteriorBoundOptions options{.posterior_least = 0.01 * percent};
+    add_cut<PosteriorBound>(method,
+                            0,
+                            options.posterior_least,
+                            fmt::format("posterior_least {}", options.posterior_least),
+                            options);
   }
   return method;
 }
 
 Method pll() {
-  Method method{"detector-pll", {}};
+  Method method{.name = "detector-pll"};
   for (const double ratio : {0.1, 0.12, 0.15, 0.2, 0.6}) {
     for (const std::uint64_t lost : {1U, 3U, 6U}) {
       add<DeTectorPll>(method,
@@ -108,7 +150,7 @@ Method pll() {
 }
 
 Method r_pingmesh() {
-  Method method{"r-pingmesh", {}};
+  Method method{.name = "r-pingmesh"};
   for (const std::uint64_t votes : {2U, 5U, 10U, 20U, 50U}) {
     add<RPingmeshVote>(
         method, fmt::format("votes_least {}", votes), RPingmeshVoteOptions{.votes_least = votes});
@@ -127,32 +169,81 @@ std::vector<Method> study_methods() {
   methods.push_back(net_bouncer());
   methods.push_back(pll());
   methods.push_back(r_pingmesh());
-  Method raw{"raw-vote", {}};
-  raw.settings.push_back({"as published", std::make_unique<RawVote>()});
+  Method raw{.name = "raw-vote"};
+  raw.settings.push_back({"as published", std::make_unique<RawVote>(), 0, 0.0});
   methods.push_back(std::move(raw));
+  methods.push_back(posterior_bound());
   return methods;
 }
 
-Score score_trace(const test::FlowTrace& trace, Localizer& localizer) {
-  const std::vector<PathEvidence> evidence = trace.evidence();
-  Score score;
-  const double before = thread_cpu_ms();
-  const std::vector<Accusation> accusations = localizer.localize(evidence, Symptom::kLoss);
-  score.cpu_ms = thread_cpu_ms() - before;
-  score.failed = static_cast<std::uint32_t>(trace.broken.size());
-  score.named = static_cast<std::uint32_t>(accusations.size());
+Setting published_setting(std::string_view method, std::uint32_t flows) {
+  const bool many = flows == 50'000;
+  if (method == "007") {
+    const double share = many ? 0.003 : 0.006;
+    return {fmt::format("vote_share_least {}", share),
+            std::make_unique<FlowVote007>(FlowVoteOptions{.vote_share_least = share})};
+  }
+  if (method == "netbouncer") {
+    return {
+        "lambda 0.2 link_loss_least 0.005",
+        std::make_unique<NetBouncer>(NetBouncerOptions{.lambda = 0.2, .link_loss_least = 0.005})};
+  }
+  if (method == "flock-style") {
+    const FlockOptions options{.faulty_loss = many ? 0.002 : 0.008,
+                               .healthy_loss = 1e-4,
+                               .prior_nats = many ? 20.0 : 10.0};
+    return {fmt::format("faulty_loss {} healthy_loss {} prior_nats {}",
+                        options.faulty_loss,
+                        options.healthy_loss,
+                        options.prior_nats),
+            std::make_unique<FlockSearch>(options)};
+  }
+  return {};
+}
+
+std::vector<Named> check_names(const test::FlowTrace& trace,
+                               const std::vector<Accusation>& accusations) {
+  std::vector<Named> named;
   for (const Accusation& one : accusations) {
-    const LinkScore& named = one.suspects.front();
-    score.right += std::any_of(trace.broken.begin(), trace.broken.end(), [&](const auto& link) {
-      return link.hop.link == named.link &&
-             (named.both_directions || link.hop.direction == named.direction);
+    const LinkScore& first = one.suspects.front();
+    const bool right = std::any_of(trace.broken.begin(), trace.broken.end(), [&](const auto& link) {
+      return link.hop.link == first.link &&
+             (first.both_directions || link.hop.direction == first.direction);
     });
+    named.push_back({.score = first.llr, .posterior = one.posterior, .right = right});
+  }
+  return named;
+}
+
+Score score_names(const test::FlowTrace& trace,
+                  const std::vector<Named>& named,
+                  Cut rule,
+                  double cut) {
+  Score score;
+  score.failed = static_cast<std::uint32_t>(trace.broken.size());
+  for (const Named& one : named) {
+    if ((rule == Cut::kScore && one.score < cut) ||
+        (rule == Cut::kPosterior && one.posterior < cut)) {
+      continue;
+    }
+    score.named += 1;
+    score.right += one.right ? 1 : 0;
   }
   const auto share = [](std::uint32_t part, std::uint32_t whole) {
     return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
   };
   score.precision = share(score.right, score.named);
   score.recall = share(score.right, score.failed);
+  return score;
+}
+
+Score score_trace(const test::FlowTrace& trace, Localizer& localizer) {
+  const std::vector<PathEvidence> evidence = trace.evidence();
+  const double before = thread_cpu_ms();
+  const std::vector<Accusation> accusations = localizer.localize(evidence, Symptom::kLoss);
+  const double cpu_ms = thread_cpu_ms() - before;
+  Score score = score_names(trace, check_names(trace, accusations), Cut::kNone, 0.0);
+  score.cpu_ms = cpu_ms;
   return score;
 }
 

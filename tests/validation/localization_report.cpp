@@ -13,29 +13,39 @@ namespace bonescan::validation {
 namespace {
 
 constexpr int kResamples = 4'000;
-
-const FreshRow* fresh_row(const StudyTables& tables, std::uint32_t flows, const std::string& name) {
-  const auto row = std::find_if(tables.fresh.begin(), tables.fresh.end(), [&](const FreshRow& one) {
-    return one.flows == flows && one.method == name;
-  });
-  return row == tables.fresh.end() ? nullptr : &*row;
-}
+constexpr std::size_t kFreshTraces = std::size_t{5} * kFreshSeeds;
 
 bool reference_holds(const StudyTables& tables, const Allowance& size) {
   return std::any_of(
       tables.reference.begin(), tables.reference.end(), [&](const ReferenceRow& row) {
         const Score sum = sum_of(row.scores);
-        return row.flows == size.flows && row.method == "bonescan" &&
-               sum.right >= size.found_least && sum.wrong() <= size.false_most &&
-               median_cpu_ms(row.scores) <= size.median_ms_most;
+        return row.flows == size.flows && row.method == kOurs && sum.right >= size.found_least &&
+               sum.wrong() <= size.false_most && median_cpu_ms(row.scores) <= size.median_ms_most;
       });
 }
 
-bool fresh_holds(const StudyTables& tables, const Allowance& size) {
-  const FreshRow* ours = fresh_row(tables, size.flows, "bonescan, chosen");
-  const FreshRow* theirs = fresh_row(tables, size.flows, "flock-style");
-  return ours != nullptr && theirs != nullptr && compare(ours->scores, theirs->scores).low >= 0.0 &&
-         sum_of(ours->scores).wrong() <= sum_of(theirs->scores).wrong();
+/// Of one size or, with 0, of all.
+std::vector<Score> fresh_scores(const StudyTables& tables,
+                                std::uint32_t flows,
+                                const std::string& name,
+                                std::size_t traces_most) {
+  std::vector<Score> scores;
+  for (const FreshRow& row : tables.fresh) {
+    if (row.method == name && (flows == 0 || row.flows == flows)) {
+      const std::size_t count = std::min(row.scores.size(), traces_most);
+      scores.insert(scores.end(),
+                    row.scores.begin(),
+                    row.scores.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+  }
+  return scores;
+}
+
+bool fresh_holds(const StudyTables& tables, std::uint32_t flows) {
+  const auto ours = fresh_scores(tables, flows, kOursChosen, kFreshTraces);
+  const auto theirs = fresh_scores(tables, flows, kFlockStyle, kFreshTraces);
+  return !ours.empty() && !theirs.empty() && compare(ours, theirs).low >= 0.0 &&
+         sum_of(ours).wrong() <= sum_of(theirs).wrong();
 }
 
 const char* yes(bool kept) {
@@ -44,36 +54,55 @@ const char* yes(bool kept) {
 
 void write_reference(const StudyTables& tables, std::string& text) {
   auto out = std::back_inserter(text);
-  fmt::format_to(
-      out,
+  text +=
       "\n## Reference traces, odd seeds (20 traces, 60 failed links a size)\n\n"
       "The setting of every method but ours is the one with the best macro F1 on the even "
-      "seeds of these traces; ours is what the library ships. Published: what the "
-      "authors' programs (Flock's repository) answered, measured by us with settings "
-      "chosen in the same way; same: traces on which ours and theirs name as many links, "
-      "and as many right ones.\n\n"
-      "| flows | method | found | false | macro F1 | median / max CPU ms | published found, "
-      "false | same | setting |\n|---|---|---|---|---|---|---|---|---|\n");
+      "seeds of these traces; ours is what the library ships.\n\n"
+      "| flows | method | found | false | macro F1 | median / max CPU ms | setting |\n"
+      "|---|---|---|---|---|---|---|\n";
   for (const ReferenceRow& row : tables.reference) {
     const Score sum = sum_of(row.scores);
     double slowest = 0.0;
     for (const Score& one : row.scores) {
       slowest = std::max(slowest, one.cpu_ms);
     }
+    fmt::format_to(out,
+                   "| {} | {} | {} | {} | {:.3f} | {:.2f} / {:.2f} | {} |\n",
+                   row.flows,
+                   row.method,
+                   sum.right,
+                   sum.wrong(),
+                   macro_f1(row.scores),
+                   median_cpu_ms(row.scores),
+                   slowest,
+                   row.setting);
+  }
+}
+
+void write_published(const StudyTables& tables, std::string& text) {
+  auto out = std::back_inserter(text);
+  text +=
+      "\n### Beside the published programs\n\n"
+      "What the authors' programs (Flock's repository) answered on the odd seeds, measured by us "
+      "with settings chosen by macro F1 on the even ones, and how many of the 40 traces a size our "
+      "methods answer alike with the same setting: as many links named, as many of them right.\n\n"
+      "| flows | method | published found, false | its setting | answered alike | different |\n"
+      "|---|---|---|---|---|---|\n";
+  for (const ReferenceRow& row : tables.reference) {
+    if (row.published.empty()) {
+      continue;
+    }
     const Score published = sum_of(row.published);
-    fmt::format_to(
-        out,
-        "| {} | {} | {} | {} | {:.3f} | {:.2f} / {:.2f} | {} | {} | {} |\n",
-        row.flows,
-        row.method,
-        sum.right,
-        sum.wrong(),
-        macro_f1(row.scores),
-        median_cpu_ms(row.scores),
-        slowest,
-        row.published.empty() ? "" : fmt::format("{}, {}", published.right, published.wrong()),
-        row.published.empty() ? "" : fmt::format("{} of {}", row.same, row.published.size()),
-        row.setting);
+    fmt::format_to(out,
+                   "| {} | {} | {}, {} | {} | {} of {} | {} |\n",
+                   row.flows,
+                   row.method,
+                   published.right,
+                   published.wrong(),
+                   row.their_setting,
+                   row.alike.size() - row.different.size(),
+                   row.alike.size(),
+                   fmt::join(row.different, "; "));
   }
 }
 
@@ -82,9 +111,13 @@ void write_fresh(const StudyTables& tables, std::string& text) {
   fmt::format_to(
       out,
       "\n## Fresh traces (drawn, odd seeds from 101 on)\n\n"
-      "Every method with the setting that finds most links on drawn traces of even seeds "
-      "from 10,000 on, of those with at most half of the allowed false links (1 of 60 at "
-      "50,000 flows, 2 of 60 at 12,500); \"bonescan\" is what the library ships.\n\n"
+      "Every method with the setting that finds most links on 300 drawn traces a size, of even "
+      "seeds from 10,000 on, of those with at most half of the allowed false links (1 of 60 at "
+      "50,000 flows, 2 of 60 at 12,500). \"bonescan, chosen\" has a stricter limit as well: "
+      "three quarters of the false links of the Flock-style choice, because no more false links "
+      "are to be expected of it. \"bonescan\" is what the library ships; \"bound\" is the full "
+      "posterior given the distributions that the traces are drawn from, the most that can be "
+      "found.\n\n"
       "| flows | method | traces | found | recall | false | median CPU ms | setting "
       "|\n|---|---|---|---|---|---|---|---|\n");
   for (const FreshRow& row : tables.fresh) {
@@ -101,28 +134,43 @@ void write_fresh(const StudyTables& tables, std::string& text) {
                    median_cpu_ms(row.scores),
                    row.setting);
   }
-  fmt::format_to(
-      out,
+}
+
+void write_pair(const StudyTables& tables,
+                std::uint32_t flows,
+                const char* name,
+                std::size_t traces_most,
+                std::string& text) {
+  const auto ours = fresh_scores(tables, flows, name, traces_most);
+  const auto theirs = fresh_scores(tables, flows, kFlockStyle, traces_most);
+  if (ours.empty() || ours.size() != theirs.size()) {
+    return;
+  }
+  const PairedRecall paired = compare(ours, theirs);
+  fmt::format_to(std::back_inserter(text),
+                 "| {} | {} | {} | {:+.4f} | {:+.4f} to {:+.4f} | {}, {} |\n",
+                 flows == 0 ? "both" : std::to_string(flows),
+                 name,
+                 ours.size(),
+                 paired.difference,
+                 paired.low,
+                 paired.high,
+                 sum_of(ours).wrong(),
+                 sum_of(theirs).wrong());
+}
+
+void write_paired(const StudyTables& tables, std::string& text) {
+  text +=
       "\n### Against the Flock-style baseline, paired by trace\n\n"
-      "| flows | ours | difference of recall | 95 % (bootstrap over traces) | false, ours "
-      "and theirs |\n|---|---|---|---|---|\n");
-  for (const Allowance& size : kAllowances) {
-    for (const char* name : {"bonescan, chosen", "bonescan"}) {
-      const FreshRow* ours = fresh_row(tables, size.flows, name);
-      const FreshRow* theirs = fresh_row(tables, size.flows, "flock-style");
-      if (ours == nullptr || theirs == nullptr) {
-        continue;
-      }
-      const PairedRecall paired = compare(ours->scores, theirs->scores);
-      fmt::format_to(out,
-                     "| {} | {} | {:+.4f} | {:+.4f} to {:+.4f} | {}, {} |\n",
-                     size.flows,
-                     name,
-                     paired.difference,
-                     paired.low,
-                     paired.high,
-                     sum_of(ours->scores).wrong(),
-                     sum_of(theirs->scores).wrong());
+      "\"both\" takes the traces of the two sizes together.\n\n"
+      "| flows | against it | traces | difference of recall | 95 % (bootstrap over traces) | "
+      "false, it and Flock-style |\n|---|---|---|---|---|---|\n";
+  for (const std::uint32_t flows : {kAllowances[0].flows, kAllowances[1].flows, 0U}) {
+    for (const char* name : {kOursChosen, kOurs, kBound}) {
+      write_pair(tables, flows, name, kFreshTraces, text);
+    }
+    for (const char* name : {kOursChosen, kOurs}) {
+      write_pair(tables, flows, name, std::size_t{1} << 30, text);
     }
   }
 }
@@ -145,8 +193,10 @@ void write_required(const StudyTables& tables, std::string& text) {
         "| {} flows, fresh: recall not below the Flock-style baseline's (lower bound >= 0), "
         "no more false links | {} |\n",
         size.flows,
-        yes(fresh_holds(tables, size)));
+        yes(fresh_holds(tables, size.flows)));
   }
+  fmt::format_to(
+      out, "| both sizes together, fresh: the same | {} |\n", yes(fresh_holds(tables, 0)));
 }
 
 }  // namespace
@@ -196,7 +246,9 @@ std::string markdown(const StudyTables& tables) {
       tables.commit);
   write_required(tables, text);
   write_reference(tables, text);
+  write_published(tables, text);
   write_fresh(tables, text);
+  write_paired(tables, text);
   text +=
       "\n![Recall against flows](recall.svg)\n\nRecall against flows: 5 odd seeds for each number "
       "of "
@@ -227,7 +279,8 @@ std::string json(const StudyTables& tables) {
       const Score sum = sum_of(row.published);
       all["reference"].back()["published_found"] = sum.right;
       all["reference"].back()["published_false"] = sum.wrong();
-      all["reference"].back()["same_traces"] = row.same;
+      all["reference"].back()["answered_alike"] = row.alike.size() - row.different.size();
+      all["reference"].back()["compared"] = row.alike.size();
     }
   }
   for (const FreshRow& row : tables.fresh) {
@@ -250,7 +303,7 @@ std::string chart(const StudyTables& tables) {
 
 bool holds(const StudyTables& tables) {
   return std::all_of(kAllowances.begin(), kAllowances.end(), [&](const Allowance& size) {
-    return reference_holds(tables, size) && fresh_holds(tables, size);
+    return reference_holds(tables, size) && fresh_holds(tables, size.flows);
   });
 }
 

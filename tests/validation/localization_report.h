@@ -23,6 +23,17 @@ struct Allowance {
 inline constexpr std::array<Allowance, 2> kAllowances = {Allowance{50'000, 56, 1, 10.0},
                                                          Allowance{12'500, 41, 2, 10.0}};
 
+inline constexpr const char* kOurs = "bonescan";
+inline constexpr const char* kOursChosen = "bonescan, chosen";
+inline constexpr const char* kFlockStyle = "flock-style";
+inline constexpr const char* kBound = "bound";
+
+/// False links of ours against theirs where settings are chosen.
+inline constexpr double kShareOfTheirs = 0.75;
+
+/// Seeds of each number of faults in what is required: five numbers, 400 traces.
+inline constexpr std::uint32_t kFreshSeeds = 80;
+
 /// One method on the odd reference traces.
 struct ReferenceRow {
   std::uint32_t flows = 0;
@@ -30,7 +41,9 @@ struct ReferenceRow {
   std::string setting{};
   std::vector<Score> scores{};
   std::vector<Score> published{};  ///< answers of the published program, if there are any
-  std::uint32_t same = 0;          ///< traces on which both named as many, and as many right
+  std::string their_setting{};     ///< of the published program
+  std::vector<Score> alike{};      ///< ours at that setting, on the traces of even and odd seeds
+  std::vector<std::string> different{};  ///< of those, where other links were named: ours, theirs
 };
 
 struct FreshRow {
