@@ -23,8 +23,9 @@
 // Invariants: 1. a clean visit adds one number per component and nothing else: no test moves above
 // 0 by it; 2. a component that is crossed twice by one visit counts once; 3. more loss in a visit
 // never gives less evidence; 4. visits that never come change nothing.
-// Rough model: two additions a hop and clean visit, seven fused steps a hop and lossy one.  16 bytes
-// a component, 64 a cable with its directions, 200 more once it lost something.  Thread-compatible.
+// Rough model: two additions a hop and clean visit, seven fused steps a hop and lossy one.  16
+// bytes a component, 64 a cable with its directions, 200 more once it lost something.
+// Thread-compatible.
 #pragma once
 
 #include "detectors/telemetry/endpoint.h"
