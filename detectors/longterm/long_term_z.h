@@ -13,8 +13,8 @@
 #pragma once
 
 #include "detectors/detect/detector.h"
-#include "detectors/longterm/long_term_options.h"
 #include "detectors/longterm/lognormal_z.h"
+#include "detectors/longterm/long_term_options.h"
 #include "detectors/longterm/period_levels.h"
 #include "sim/base/paged_column.h"
 

@@ -41,16 +41,19 @@ void LatencyStage::suspect_hosts(Time now,
 }
 
 void LatencyStage::suspect_hosts(Time now, Time onset, std::span<const Accusation> accusations) {
+  // Who was late with an earlier RNIC counts since then; who was well before the others fell late
+  // says nothing of now.
+  Time since = onset;
   for (const Growing& growing : growing_) {
     if (may_be_shared(state_->incidents[growing.index], now)) {
-      onset = std::min(onset, growing.onset);
+      since = std::min(since, growing.onset);
     }
   }
-  const Time oldest = std::max(onset, now - state_->sweep() - 2 * state_->options.probing.visit);
+  const Time last_sweep = now - state_->sweep() - 2 * state_->options.probing.visit;
   std::vector<PairLateness> pairs;
   seen_.for_each([&](PairId pair, const Seen& seen) {
     const bool late = seen.heard != Heard::kHealthy;
-    if (seen.heard != Heard::kNothing && seen.at >= oldest &&
+    if (seen.heard != Heard::kNothing && seen.at >= std::max(late ? since : onset, last_sweep) &&
         (!late || unexplained(pair, now, accusations))) {
       pairs.push_back({pair, state_->ends(pair), late});
     }
@@ -83,6 +86,8 @@ void LatencyStage::suspect_hosts(Time now, bool by_visit, std::span<const PairLa
     for (const Suspicion& one : before) {
       if (one.by_visit == by_visit && one.host.host == suspicion.host.host) {
         suspicion.clear.insert(one.clear.begin(), one.clear.end());
+        suspicion.asked = one.asked;
+        suspicion.no_bridge = one.no_bridge;
       }
     }
     const auto& rnics = suspicion.host.rnics;
@@ -122,14 +127,15 @@ bool LatencyStage::unexplained(PairId pair,
 
 LatencyStage::Suspicion* LatencyStage::suspicion_of(const Late& late) {
   const auto found = std::find_if(suspicions_.begin(), suspicions_.end(), [&](const auto& one) {
-    return one.by_visit == late.by_visit && state_->ends_on(late.pair, one.host.host);
+    return one.by_visit == late.by_visit && !one.no_bridge &&
+           state_->ends_on(late.pair, one.host.host);
   });
   return found == suspicions_.end() ? nullptr : &*found;
 }
 
 bool LatencyStage::suspected(const Accusation& accusation) const {
   return std::any_of(suspicions_.begin(), suspicions_.end(), [&](const Suspicion& one) {
-    return one.by_visit && all_end_on(accusation.pairs, one.host.host);
+    return one.by_visit && !one.no_bridge && all_end_on(accusation.pairs, one.host.host);
   });
 }
 
@@ -147,6 +153,21 @@ bool LatencyStage::needs_tables(const Late& late) {
            (known == suspicion->clear.end() || (!known->second && !bridge_known));
   };
   return wanted(ends.source) || wanted(ends.target);
+}
+
+bool LatencyStage::unreadable(const Late& late) {
+  Suspicion* suspicion = suspicion_of(late);
+  if (suspicion == nullptr) {
+    return false;
+  }
+  int most = 0;
+  for (const EndpointId end : {state_->ends(late.pair).source, state_->ends(late.pair).target}) {
+    const auto& rnics = suspicion->host.rnics;
+    if (std::binary_search(rnics.begin(), rnics.end(), end)) {
+      most = std::max(most, ++suspicion->asked[end]);
+    }
+  }
+  return most >= kTableAsks;
 }
 
 void LatencyStage::note_tables(const Late& late) {
@@ -185,13 +206,16 @@ void LatencyStage::open_hosts(Time now) {
     const bool answered = std::any_of(suspicion.clear.begin(),
                                       suspicion.clear.end(),
                                       [](const auto& known) { return known.second.has_value(); });
-    if (suspicion.clear.size() < kFewestRnics || !answered) {
+    if (suspicion.no_bridge || suspicion.clear.size() < kFewestRnics || !answered) {
       waiting.push_back(std::move(suspicion));
       continue;
     }
     const ComponentId bridge = bridge_of(suspicion);
-    if (bridge.valid()) {  // Else nobody knows it, and its links are blamed one by one.
+    if (bridge.valid()) {
       open_host(now, suspicion, bridge);
+    } else {
+      suspicion.no_bridge = true;
+      waiting.push_back(std::move(suspicion));
     }
   }
   suspicions_ = std::move(waiting);

@@ -236,7 +236,7 @@ void LatencyStage::check_tables(Time now) {
       late_.assign(waiting.begin() + static_cast<std::ptrdiff_t>(i), waiting.end());
       break;
     }
-    if (!tables->available && ++late.asked < kTableAsks) {
+    if (!tables->available && ++late.asked < kTableAsks && !unreadable(late)) {
       unanswered.push_back(late);
       continue;
     }

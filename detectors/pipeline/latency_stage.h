@@ -107,6 +107,8 @@ class LatencyStage final {
     bool by_visit = false;
     /// Those of its RNICs whose tables explain nothing; what they said, unless it was said before.
     std::map<EndpointId, std::optional<TableFinding>> clear{};
+    std::map<EndpointId, int> asked{};  ///< its RNICs, how often in vain
+    bool no_bridge = false;             ///< nobody knows its bridge: its links are blamed
   };
 
   /// The open incident that the pair's being late belongs to.
@@ -157,6 +159,8 @@ class LatencyStage final {
   bool needs_tables(const Late& late);
   /// The tables at both ends explain nothing.
   void note_tables(const Late& late);
+  /// Were the tables of an RNIC of a suspected host asked often enough in vain, for whatever pair?
+  bool unreadable(const Late& late);
   void drop_suspicions(const TableFinding& mismatch);
   void open_hosts(Time now);
   void open_host(Time now, const Suspicion& suspicion, ComponentId bridge);

@@ -1,7 +1,7 @@
 // A host all of whose packets are late, and what must not be taken for one, on the fake telemetry.
 //
 // Windows: eight hosts with four RNICs, a sweep of 7 s, ten healthy windows first.  Visits: sixteen
-// hosts with four, a sweep of 15 s; after 400 s every pair has been judged often enough.
+// hosts with four, a sweep of 15 s; after 420 s every pair has been judged often enough.
 #include "tests/support/pipeline_bench.h"
 
 namespace bonescan::fakes {
@@ -12,7 +12,7 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 constexpr int kRails = 4;
-constexpr std::int64_t kFault = 400;
+constexpr std::int64_t kFault = 420;  // where a window begins
 
 FlowPredicate of_host(std::uint32_t host, std::uint32_t rails = kRails) {
   return [=](const FlowKey& flow) {
@@ -85,9 +85,9 @@ TEST_P(PipelineHosts, LeaveRnicsWhoseTablesDisagreeToTheirTables) {
 TEST_P(PipelineHosts, TurnTheIncidentOfTheFirstRnicIntoTheHosts) {
   const auto bench = bench_of(GetParam());
   bench->world.effects.push_back(slow(of_host(2, 1), kFault));
-  bench->world.effects.push_back(slow(of_host(2), kFault + 32));
+  bench->world.effects.push_back(slow(of_host(2), kFault + 34));
   std::uint64_t first_id = 0;
-  bench->at(kFault + 32, [&] {
+  bench->at(kFault + 34, [&] {
     ASSERT_THAT(bench->incidents(), SizeIs(1));
     EXPECT_THAT(bench->candidates(bench->incidents().front()),
                 ElementsAre(bench->world.access_link(EndpointId(2 * kRails))));

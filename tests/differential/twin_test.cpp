@@ -80,7 +80,12 @@ bool touches(const EffectSpec& effect, const World& healthy, const VisitRecord& 
     case EffectKind::kSpoofDrop:
     case EffectKind::kEswitchCapacity:
     case EffectKind::kRulePriority:
+    case EffectKind::kGidReregister:
+    case EffectKind::kGidSparse:
+    case EffectKind::kGidMissing:
+    case EffectKind::kPcieWidth:
       return at_an_end;
+    case EffectKind::kHugepages:
     case EffectKind::kProcessStop:
     case EffectKind::kFlowLimit:
       return fabric.host_of(visit.source).index() == effect.on.index ||
