@@ -22,16 +22,15 @@ struct Medians {
 };
 
 /// The first features of some windows: P25, the median, P75, the minimum.
-using FourFeatures = float __attribute__((vector_size(16)));
-using FeatureRows = std::array<FourFeatures, kNetworkRows>;
+using FeatureRows = std::array<FourFloats, kNetworkRows>;
 static_assert(kMaxHistory == kNetworkRows && kP50 < 4 && kMin < 4);
 
 // Of the first `count` rows; reorders them.  REQUIRES: count >= 1.
 Medians medians_of(FeatureRows& rows, std::size_t count) {
   fill_rest<float>(rows, count);
   sort_rows(rows);
-  const FourFeatures low = rows[kNetworkRows / 2 - 1];
-  const FourFeatures high = count % 2 == 0 ? rows[kNetworkRows / 2] : low;
+  const FourFloats low = rows[kNetworkRows / 2 - 1];
+  const FourFloats high = count % 2 == 0 ? rows[kNetworkRows / 2] : low;
   const auto middle = [&](Feature feature) {
     return (static_cast<double>(low[feature]) + static_cast<double>(high[feature])) / 2.0;
   };

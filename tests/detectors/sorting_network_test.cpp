@@ -13,7 +13,7 @@ namespace bonescan {
 namespace {
 
 constexpr std::size_t kLanes = 4;
-using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
+using Lanes = FourFloats;
 
 TEST(SortingNetwork, LeavesTheMiddleOfEveryLaneInTheMiddle) {
   test::Dice dice(1, 31);

@@ -25,20 +25,21 @@ void use_large_pages() {
   if (mallopt(M_TRIM_THRESHOLD, 2 * kHeap) == 0 || mallopt(M_TOP_PAD, kHeap) == 0) {
     return;
   }
-  const auto before = reinterpret_cast<std::uintptr_t>(sbrk(0));
-  std::uintptr_t after = before;
+  auto* const before = static_cast<char*>(sbrk(0));
+  auto* after = before;
   // What the heap has left is used up first.
   std::array<std::unique_ptr<char[]>, 64> blocks;
   for (std::size_t i = 0; i < blocks.size() && after == before; ++i) {
     blocks[i] = std::make_unique<char[]>(kSmall);
-    after = reinterpret_cast<std::uintptr_t>(sbrk(0));
+    after = static_cast<char*>(sbrk(0));
   }
   mallopt(M_TOP_PAD, kUsualPad);
-  const std::uintptr_t from = (before + kPage - 1) / kPage * kPage;
-  const std::uintptr_t to = after / kPage * kPage;
+  const auto into_page = [](char* at) { return reinterpret_cast<std::uintptr_t>(at) % kPage; };
+  char* const from = before + (kPage - into_page(before)) % kPage;
+  char* const to = after - into_page(after);
   if (after > before && to > from) {
     // Refused: ordinary pages.
-    static_cast<void>(madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE));
+    static_cast<void>(madvise(from, static_cast<std::size_t>(to - from), MADV_HUGEPAGE));
   }
 }
 
