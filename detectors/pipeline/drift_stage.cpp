@@ -53,6 +53,7 @@ LongTermZOptions published_options(const PipelineOptions& options) {
 DriftStage::DriftStage(PipelineState& state)
     : state_(&state),
       vote_(latency_vote_options(state.options)),
+      search_(latency_search_options(state.options)),
       drift_(drift_options(state.options)),
       published_(published_options(state.options)) {}
 
@@ -234,7 +235,7 @@ void DriftStage::localize(Time now, const ClosedWindow& window) {
   }
   const auto items = evidence_.relevant(state_->paths);
   const auto accusations =
-      state_->paper() ? published_vote(vote_, items) : vote_.explain_all(items, Symptom::kLatency);
+      state_->paper() ? published_vote(vote_, items) : late_links(search_, items, state_->options);
   const auto votes = vote_.raw_vote(items);
   for (const Accusation& accusation : accusations) {
     const bool one_of_mine = std::any_of(verdicts_.begin(), verdicts_.end(), [&](const auto& v) {

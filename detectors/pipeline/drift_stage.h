@@ -74,7 +74,8 @@ class DriftStage final {
   void describe(Time now, IncidentIndex index, const Verdict& verdict);
 
   PipelineState* state_;
-  UnderlayVote vote_;
+  UnderlayVote vote_;   ///< counts; ranks the links of a lone pair
+  FaultSearch search_;  ///< which links together; the paper's configuration counts
   EvidenceTable evidence_;
   DriftDetector drift_;
   LongTermZ published_;

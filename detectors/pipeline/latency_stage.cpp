@@ -19,7 +19,9 @@ bool about_latency(const Incident& incident) {
 }  // namespace
 
 LatencyStage::LatencyStage(PipelineState& state)
-    : state_(&state), vote_(latency_vote_options(state.options)) {}
+    : state_(&state),
+      vote_(latency_vote_options(state.options)),
+      search_(latency_search_options(state.options)) {}
 
 void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> results) {
   std::erase_if(late_, [](const Late& late) { return !late.by_visit; });
@@ -113,7 +115,7 @@ void LatencyStage::accuse_links(Time now, std::span<const ShortTermResult> resul
   }
   const auto items = evidence_.relevant(state_->paths);
   const auto accusations =
-      state_->paper() ? published_vote(vote_, items) : vote_.explain_all(items, Symptom::kLatency);
+      state_->paper() ? published_vote(vote_, items) : late_links(search_, items, state_->options);
   suspect_hosts(now, results, accusations);
   for (const Accusation& accusation : accusations) {
     if (!state_->paper() && state_->distinct_pairs(accusation.pairs) < 2) {

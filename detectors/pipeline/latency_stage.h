@@ -18,6 +18,7 @@
 // Internal to detectors/pipeline; thread-compatible.
 #pragma once
 
+#include "detectors/localize/fault_search.h"
 #include "detectors/localize/shared_host.h"
 #include "detectors/pipeline/pipeline_state.h"
 #include "detectors/shortterm/shift_detector.h"
@@ -187,7 +188,8 @@ class LatencyStage final {
   void grow_one(Time now, const Growing& growing);
 
   PipelineState* state_;
-  UnderlayVote vote_;
+  UnderlayVote vote_;   ///< counts; ranks the links of one incident
+  FaultSearch search_;  ///< which links together; the paper's configuration counts
   EvidenceTable evidence_;
   std::vector<Late> late_;  ///< of the last window or sweep, not yet explained, worst first
   std::vector<Held> held_;  ///< of the last window

@@ -1,6 +1,5 @@
 // Late visits: who is late together since when, and what is said before a window closes.
 #include "detectors/pipeline/latency_stage.h"
-
 #include "sim/base/prefetch.h"
 
 #include <fmt/format.h>
@@ -135,7 +134,7 @@ void LatencyStage::accuse_by_visits(Time now) {
 bool LatencyStage::vote_on_visits(Time now, Time onset, bool waiting) {
   gather_visits(now, onset, {.waiting = waiting});
   const auto items = evidence_.relevant(state_->paths);
-  const auto accusations = vote_.explain_all(items, Symptom::kLatency);
+  const auto accusations = late_links(search_, items, state_->options);
   suspect_hosts(now, onset, accusations);
   bool accused = false;
   for (const Accusation& accusation : accusations) {
@@ -232,12 +231,20 @@ void LatencyStage::grow_one(Time now, const Growing& growing) {
                          scores.front().llr < kKeepScore * incident.candidates.front().score)) {
     return;
   }
-  const auto suspects = ties(scores, state_->options.localize.tie_nats);
-  const auto crossed = [&](PairId pair) {
-    const TracedPath* path = state_->paths.known(pair);
-    return path != nullptr && crosses(*path, suspects.front().link);
+  const auto crossed = [&](const LinkScore& suspect) {
+    return std::any_of(incident.pairs.begin(), incident.pairs.end(), [&](PairId pair) {
+      const TracedPath* path = state_->paths.known(pair);
+      return path != nullptr && crosses(*path, suspect.link);
+    });
   };
-  if (std::none_of(incident.pairs.begin(), incident.pairs.end(), crossed)) {
+  // A link with as much evidence of other pairs is another failure.
+  std::vector<LinkScore> suspects;
+  for (const LinkScore& suspect : ties(scores, state_->options.localize.tie_nats)) {
+    if (crossed(suspect)) {
+      suspects.push_back(suspect);
+    }
+  }
+  if (!crossed(scores.front())) {
     return;
   }
   const bool moved = incident.candidates.empty() ||

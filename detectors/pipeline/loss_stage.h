@@ -32,6 +32,17 @@ class LossStage final {
   void release(PairRange pairs);
   void release(EndpointId endpoint);
 
+  /// Asks for what observe() will read of the pair, in this order and some pairs apart.
+  [[gnu::always_inline]] void prefetch_both_ways(PairId pair) const {
+    prefetch_row(both_ways_, pair);
+  }
+
+  [[gnu::always_inline]] void prefetch_tests(PairId pair) const {
+    if (const PairId known = both_ways_.value(pair); known.valid()) {
+      tests_.prefetch_pair(known);
+    }
+  }
+
   /// One visit, already in the log; `path` may be nullptr.
   void observe(Time now, VisitOutcome& visit, const TracedPath* path);
 

@@ -317,9 +317,12 @@ class Pipeline::Impl {
       prefetch_row(state_.memory, pair);
       state_.log.prefetch_streak(pair);
       stores_[slot(window_)].prefetch_group(pair);
+      loss_.prefetch_both_ways(pair);
     }
     if (at + kPrefetchAhead < in_order_.size()) {
-      state_.paths.prefetch_hops(in_order_[at + kPrefetchAhead]->pair);
+      const PairId pair = in_order_[at + kPrefetchAhead]->pair;
+      state_.paths.prefetch_hops(pair);
+      loss_.prefetch_tests(pair);
     }
   }
 

@@ -17,6 +17,9 @@ PingLists make_lists(const PipelineOptions& options,
              : same_rail_targets(endpoints, range, options.seed);
 }
 
+/// Directed links of a path of two tiers, there and back: they share what a healthy path has. @ours
+constexpr double kLinksOfAPath = 16.0;
+
 /// The published method tells of no incident that opens again.
 IncidentOptions incident_options(const PipelineOptions& options) {
   IncidentOptions incident = options.incident;
@@ -303,6 +306,27 @@ VoteOptions latency_vote_options(const PipelineOptions& options) {
   return {.open_llr = options.loss.open_llr,
           .latency_hit_ratio = options.localize.latency_hit_ratio,
           .tie_nats = options.localize.tie_nats};
+}
+
+FaultSearchOptions latency_search_options(const PipelineOptions& options) {
+  FaultSearchOptions search;
+  const double of_a_link = latency_vote_options(options).base_late_ratio / kLinksOfAPath;
+  search.latency.noise_least = of_a_link / 10.0;
+  search.latency.noise_most = of_a_link;
+  search.latency.fault_least = options.localize.latency_hit_ratio;
+  search.tie_nats = options.localize.tie_nats;
+  return search;
+}
+
+std::vector<Accusation> late_links(FaultSearch& search,
+                                   std::span<const PathEvidence> evidence,
+                                   const PipelineOptions& options) {
+  std::vector<Accusation> accusations = search.localize(evidence, Symptom::kLatency);
+  std::erase_if(accusations, [&options](const Accusation& accusation) {
+    const LinkScore& best = accusation.suspects.front();
+    return best.llr < options.loss.open_llr || best.rate < options.localize.latency_hit_ratio;
+  });
+  return accusations;
 }
 
 std::string vote_text(const LinkScore& best,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "detectors/incident/incident_book.h"
+#include "detectors/localize/fault_search.h"
 #include "detectors/localize/inspector.h"
 #include "detectors/localize/path_book.h"
 #include "detectors/localize/underlay_vote.h"
@@ -195,5 +196,13 @@ std::vector<Candidate> candidates_of(std::span<const LinkScore> suspects);
 
 /// Of the vote over late windows, late visits and drifting levels.
 VoteOptions latency_vote_options(const PipelineOptions& options);
+
+/// A trial is a window, a visit or a level.
+FaultSearchOptions latency_search_options(const PipelineOptions& options);
+
+/// Links that explain late paths with open_llr nats, most of what crosses each being late.
+std::vector<Accusation> late_links(FaultSearch& search,
+                                   std::span<const PathEvidence> evidence,
+                                   const PipelineOptions& options);
 
 }  // namespace bonescan
