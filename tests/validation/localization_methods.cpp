@@ -57,7 +57,7 @@ Method bonescan_chosen() {
             options.loss.fault_most = most;
             options.loss.fault_slope = slope;
             options.prior_nats = prior;
-            options.posterior_least = 0.01 * percent;
+            options.posterior_least = percent / 100.0;
             add_cut<FaultSearch>(
                 method,
                 family,
@@ -84,7 +84,8 @@ Method flock_style() {
   std::uint32_t family = 0;
   for (const double faulty : {2e-3, 3e-3, 4e-3, 6e-3, 8e-3}) {
     for (const double healthy : {2e-4, 3e-4, 4e-4}) {
-      for (double prior = 4.0; prior <= 14.0; prior += 0.5) {
+      for (int halves = 8; halves <= 28; ++halves) {
+        const double prior = 0.5 * halves;
         add_cut<FlockSearch>(
             method,
             family,
@@ -129,7 +130,7 @@ Method bonescan_sampled() {
   for (const double least : {1e-3, 2e-3}) {
     for (const double most : {0.02, 0.1}) {
       for (int percent = 30; percent < 100; percent += 5) {
-        PosteriorSearchOptions options{.posterior_least = 0.01 * percent};
+        PosteriorSearchOptions options{.posterior_least = percent / 100.0};
         options.fault_least = least;
         options.fault_most = most;
         add_cut<PosteriorSearch>(method,
@@ -151,7 +152,7 @@ Method bonescan_sampled() {
 Method posterior_bound() {
   Method method{.name = "bound", .rule = Cut::kPosterior};
   for (int percent = 20; percent < 100; percent += 5) {
-    const PosteriorSearchOptions options{.posterior_least = 0.01 * percent};
+    const PosteriorSearchOptions options{.posterior_least = percent / 100.0};
     add_cut<PosteriorSearch>(method,
                              0,
                              options.posterior_least,
@@ -296,6 +297,7 @@ double macro_f1(const std::vector<Score>& scores) {
 
 double median_cpu_ms(const std::vector<Score>& scores) {
   std::vector<double> times;
+  times.reserve(scores.size());
   for (const Score& one : scores) {
     times.push_back(one.cpu_ms);
   }
