@@ -39,6 +39,11 @@ enum class EffectKind : std::uint8_t {
   kControlOff,       ///< cc.off: queues of a switch take no part in congestion control
   kCountersSet,      ///< counters.set: the flow counters of an RNIC jump to a value
   kFlowEdit,         ///< flow.edit: one entry is not what Open vSwitch believes it is
+  kGidReregister,    ///< gid.reregister: addresses stand at other indexes than before
+  kGidSparse,        ///< gid.sparse: indexes between the addresses are taken
+  kGidMissing,       ///< gid.missing: addresses of one type or family are not in the table
+  kPcieWidth,        ///< pcie.width: the RNIC's slot has lost lanes
+  kHugepages,        ///< hugepages.set: a host has fewer huge pages than it is configured for
 };
 
 /// Directions of a cable, seen from its first-named end.
@@ -80,6 +85,11 @@ enum class EntryEdit : std::uint8_t {
   kDelete,  ///< is in no table, and Open vSwitch believes that it is
 };
 
+enum class MissingGids : std::uint8_t {
+  kRoceV2,  ///< RoCE v1 alone
+  kIpv4,    ///< link-local addresses alone
+};
+
 struct EffectSpec {
   EffectKind kind = EffectKind::kLinkLoss;
   ComponentRef on;
@@ -99,6 +109,9 @@ struct EffectSpec {
   std::uint32_t mtu = 1'500;  ///< tunnel.mtu
   std::uint32_t value = 0;    ///< counters.set
   EntryEdit edit = EntryEdit::kAlter;
+  MissingGids missing = MissingGids::kRoceV2;
+  std::uint32_t lanes = 8;  ///< pcie.width: of 16
+  std::uint32_t pages = 0;  ///< hugepages.set
 };
 
 struct FaultSpec {

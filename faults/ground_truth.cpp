@@ -168,6 +168,10 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
     case EffectKind::kSpoofDrop:
     case EffectKind::kEswitchCapacity:
     case EffectKind::kRulePriority:
+    case EffectKind::kGidReregister:
+    case EffectKind::kGidSparse:
+    case EffectKind::kGidMissing:
+    case EffectKind::kPcieWidth:
       record.layer = TruthLayer::kRnic;
       break;
     case EffectKind::kFlowLimit:
@@ -175,6 +179,11 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
       break;
     case EffectKind::kProcessStop:
       record.layer = first.on.kind == RefKind::kAgent ? TruthLayer::kAgent : TruthLayer::kOverlay;
+      break;
+    case EffectKind::kHugepages:
+      // What is left of a host whose processes cannot start is an agent that is gone.
+      record.layer = TruthLayer::kAgent;
+      record.component = {RefKind::kAgent, first.on.host().index()};
       break;
     case EffectKind::kControlOff:
       record.layer = TruthLayer::kUnderlay;

@@ -94,8 +94,12 @@ struct BridgePass {
   }
 };
 
-/// Nothing of the flow was seen by any bridge; the VF's counter stops at what it can hold.
-std::uint32_t dropped_at_vf(FlowQuad& quad, std::size_t end) {
+/// Nothing of the flow was seen by any bridge: the VF drops it and counts up to what its counter
+/// can hold, or it has no address that a flow would match.
+std::uint32_t stopped_at_vf(const World& world, RnicId at, FlowQuad& quad, std::size_t end) {
+  if (world.tunnels().sends(at)) {
+    return kNoAnswer;
+  }
   if (quad.vf_drops[end] < std::numeric_limits<std::uint16_t>::max()) {
     ++quad.vf_drops[end];
   }
@@ -182,8 +186,8 @@ ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
   if (!tunnels.passes(spec.target, spec.source, spec.bytes)) [[unlikely]] {
     path.round_pass = 0.0;
   }
-  path.sends = tunnels.sends(spec.source);
-  path.target_sends = tunnels.sends(spec.target);
+  path.sends = world.sends(spec.source);
+  path.target_sends = world.sends(spec.target);
   const HostId near_host = world.fabric().host_of(spec.source);
   const HostId far_host = world.fabric().host_of(spec.target);
   path.answers = world.agent_running(spec.target) && world.container_ready(spec.target);
@@ -244,7 +248,7 @@ std::uint32_t evaluate_probe(const World& world,
   const double luck = open01(bits[1]);
 
   if (!path.sends) [[unlikely]] {
-    return dropped_at_vf(quad, here);
+    return stopped_at_vf(world, spec.source, quad, here);
   }
   Megaflow* far_decap = &quad.decap[there];
   Megaflow* near_decap = &quad.decap[here];
@@ -260,7 +264,7 @@ std::uint32_t evaluate_probe(const World& world,
     return kNoAnswer;
   }
   if (!path.target_sends) [[unlikely]] {
-    return dropped_at_vf(quad, there);
+    return stopped_at_vf(world, spec.target, quad, there);
   }
   BridgePass answer{world, spec.target, spec.source, sent};
   if (!answer.pass(quad.encap[there], spec.target, path.target_rules_changed) ||

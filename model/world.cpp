@@ -44,6 +44,9 @@ World::World(const WorldOptions& options, Engine& engine)
       eswitch_(fabric_, options.overlay.eswitch, options.seed),
       jobs_(fabric_),
       leases_(fabric_.rnic_count()),
+      devices_(fabric_),
+      gid_troubles_(fabric_.rnic_count()),
+      slot_limits_(fabric_.rnic_count()),
       functions_(fabric_.rnic_count(), kMaxVirtualFunctions),
       agent_stops_(fabric_.host_count()),
       vswitchd_stops_(fabric_.host_count()),
@@ -155,7 +158,7 @@ void World::container_step(std::uint64_t index) {
       {now, container.host, container.state, container.first_rail, container.width});
   if (container.state == ContainerState::kReady) {
     for (std::uint32_t i = 0; i < container.width; ++i) {
-      leases_.set_ready(fabric_.rnic(container.host, container.first_rail + i), true);
+      start_prober(fabric_.rnic(container.host, container.first_rail + i));
     }
     return;
   }
@@ -167,12 +170,25 @@ void World::container_step(std::uint64_t index) {
 }
 
 void World::stop_agent(HostId host) {
-  ++agent_stops_[host];
+  if (agent_stops_[host]++ > 0) {
+    return;
+  }
+  for (std::uint32_t rail = 0; rail < fabric_.options().rails; ++rail) {
+    devices_.end_process(fabric_.rnic(host, rail));
+  }
 }
 
 void World::start_agent(HostId host) {
   BONESCAN_CHECK(agent_stops_[host] > 0);
-  --agent_stops_[host];
+  if (--agent_stops_[host] > 0) {
+    return;
+  }
+  for (std::uint32_t rail = 0; rail < fabric_.options().rails; ++rail) {
+    const RnicId rnic = fabric_.rnic(host, rail);
+    if (leases_.ready(rnic)) {
+      start_prober(rnic);
+    }
+  }
 }
 
 void World::settle_flows(RnicId rnic) {

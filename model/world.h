@@ -13,6 +13,7 @@
 #include "model/host/cloud.h"
 #include "model/host/container.h"
 #include "model/host/host_clock.h"
+#include "model/host/host_devices.h"
 #include "model/host/rnic_leases.h"
 #include "model/latency/latency_model.h"
 #include "model/overlay/datapath_edit.h"
@@ -131,6 +132,14 @@ class World final : private CloudObserver {
 
   RnicLeases& leases() { return leases_; }
 
+  const HostDevices& devices() const { return devices_; }
+
+  const GidTrouble& gid_trouble(RnicId rnic) const { return gid_troubles_[rnic]; }
+
+  /// Do packets of the RNIC's prober leave with an address that is routed?  Neither the spoof check
+  /// nor a GID that is not there keeps them back.
+  bool sends(RnicId rnic) const { return tunnels_.sends(rnic) && leases_.addressed(rnic); }
+
   const VirtualFunctions& virtual_functions() const { return functions_; }
 
   /// Does the RNIC serve a container that is ready?
@@ -141,7 +150,8 @@ class World final : private CloudObserver {
 
   /// Is the probing process of the RNIC's container running?
   bool agent_running(RnicId rnic) const {
-    return agent_running(fabric_.host_of(rnic)) && leases_.agent_running(rnic);
+    return agent_running(fabric_.host_of(rnic)) && leases_.agent_running(rnic) &&
+           devices_.has_memory(rnic);
   }
 
   /// Leases of the jobs given by the options: 1 .. this, in the order of RNICs.  They never end.
@@ -208,6 +218,14 @@ class World final : private CloudObserver {
   /// Of the flow from `source` to `target` in the datapath of `at`, one of the two.
   void edit_flow(RnicId at, RnicId source, RnicId target, DatapathEdit edit);
   void purge_flows(HostId host);
+  /// Adds to, or takes from, what is wrong with the RNIC's GID table.
+  void add_gid_trouble(RnicId rnic, const GidTrouble& trouble);
+  void take_gid_trouble(RnicId rnic, const GidTrouble& trouble);
+  /// The RNIC's slot runs with so few lanes.
+  void begin_pcie_width(RnicId rnic, std::uint32_t lanes);
+  void end_pcie_width(RnicId rnic, std::uint32_t lanes);
+  void begin_hugepages(HostId host, std::uint32_t pages);
+  void end_hugepages(HostId host, std::uint32_t pages);
 
   /// Brings the four megaflows of a quad to `now`: the job's traffic, then idleness.
   void settle_quad(FlowQuad& quad, Time now) const;
@@ -220,6 +238,10 @@ class World final : private CloudObserver {
   void start_cloud();
   void bind_job_leases();
   void bind(RnicId rnic, RnicLease lease);
+  void start_prober(RnicId rnic);
+  // In world_devices.cpp.
+  GidTable gid_table(RnicId rnic, const RnicLease& lease) const;
+  void limit_ports(RnicId rnic);
   void container_step(std::uint64_t index);
   void on_cloud(CloudEventKind kind, const CloudTask& task, std::uint32_t container) override;
   void begin_task(const CloudTask& task);
@@ -265,6 +287,9 @@ class World final : private CloudObserver {
   std::vector<Container> containers_;
   std::vector<ContainerEvent> container_events_;
   RnicLeases leases_;
+  HostDevices devices_;
+  IdVector<RnicId, GidTrouble> gid_troubles_;
+  IdVector<RnicId, std::vector<ImpairmentId>> slot_limits_;  ///< on the RNIC's access links
   VirtualFunctions functions_;
   std::uint32_t job_lease_count_ = 0;
   std::unique_ptr<Cloud> cloud_;

@@ -31,8 +31,7 @@ Ipv4 overlay_ipv4(const Fabric& fabric, RnicId rnic) {
 }  // namespace
 
 void World::bind(RnicId rnic, RnicLease lease) {
-  leases_.bind(
-      rnic, lease, draw_gid_table(options_.seed, rnic, lease.number, lease.overlay_address));
+  leases_.bind(rnic, lease, gid_table(rnic, lease));
 }
 
 void World::bind_job_leases() {
@@ -110,6 +109,7 @@ void World::end_task(const CloudTask& task) {
     flows_.release(rnic);
     swept_hits_[rnic].clear();
     leases_.release(rnic);
+    devices_.end_process(rnic);
   }
   jobs_.remove(job_of_slot_[task.slot]);
 }
@@ -131,7 +131,7 @@ void World::on_cloud(CloudEventKind kind, const CloudTask& task, std::uint32_t c
       begin_task(task);
       return;
     case CloudEventKind::kReady:
-      each_rnic([&](RnicId rnic) { leases_.set_ready(rnic, true); });
+      each_rnic([&](RnicId rnic) { start_prober(rnic); });
       break;
     case CloudEventKind::kStopping:
       break;
@@ -142,13 +142,22 @@ void World::on_cloud(CloudEventKind kind, const CloudTask& task, std::uint32_t c
       each_rnic([&](RnicId rnic) {
         leases_.set_ready(rnic, false);
         leases_.stop_agent(rnic);
+        devices_.end_process(rnic);
       });
       return;  // Nobody announces it.
     case CloudEventKind::kAgentDown:
-      each_rnic([&](RnicId rnic) { leases_.stop_agent(rnic); });
+      each_rnic([&](RnicId rnic) {
+        leases_.stop_agent(rnic);
+        devices_.end_process(rnic);
+      });
       return;
     case CloudEventKind::kAgentUp:
-      each_rnic([&](RnicId rnic) { leases_.start_agent(rnic); });
+      each_rnic([&](RnicId rnic) {
+        leases_.start_agent(rnic);
+        if (leases_.ready(rnic)) {
+          start_prober(rnic);
+        }
+      });
       return;
   }
   cloud_events_.push_back(

@@ -41,6 +41,21 @@ std::uint64_t process_print(const World& world) {
   return print.value();
 }
 
+std::uint64_t device_print(const World& world) {
+  Fingerprint print;
+  print.add(world.devices().fingerprint());
+  for (std::uint32_t r = 0; r < world.fabric().rnic_count(); ++r) {
+    const GidTrouble& trouble = world.gid_trouble(RnicId(r));
+    for (const std::uint16_t count :
+         {trouble.registered_again, trouble.sparse, trouble.no_v2, trouble.no_ipv4}) {
+      print.add(std::uint64_t{count});
+    }
+    print.add(std::uint64_t{world.leases().gid_index(RnicId(r))} << 1 |
+              std::uint64_t{world.leases().addressed(RnicId(r))});
+  }
+  return print.value();
+}
+
 /// The quads are settled in copies: looking changes nothing.
 std::uint64_t flow_print(const World& world, Time now) {
   Fingerprint print;
@@ -60,7 +75,7 @@ std::uint64_t flow_print(const World& world, Time now) {
 std::uint64_t WorldFingerprint::value() const {
   Fingerprint print;
   for (const std::uint64_t part :
-       {links, routing, rules, tunnels, eswitches, queues, containers, processes, flows}) {
+       {links, routing, rules, tunnels, eswitches, queues, containers, processes, devices, flows}) {
     print.add(part);
   }
   return print.value();
@@ -75,6 +90,7 @@ WorldFingerprint world_fingerprint(const World& world, Time now) {
           .queues = world.queue_control().fingerprint(),
           .containers = container_print(world),
           .processes = process_print(world),
+          .devices = device_print(world),
           .flows = flow_print(world, now)};
 }
 

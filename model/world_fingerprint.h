@@ -23,6 +23,7 @@ struct WorldFingerprint {
   std::uint64_t queues = 0;      ///< which switches take part in congestion control
   std::uint64_t containers = 0;  ///< states, and who is ready
   std::uint64_t processes = 0;   ///< agents, bridges and counters that stand still, flow limits
+  std::uint64_t devices = 0;     ///< GID tables, PCIe slots and huge pages of hosts
   std::uint64_t flows = 0;       ///< where every megaflow is: eswitch, software, nowhere
 
   constexpr bool operator==(const WorldFingerprint&) const = default;

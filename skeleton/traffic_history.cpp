@@ -20,6 +20,20 @@ Duration longest_interval(Duration period) {
   return period + period / 2;
 }
 
+/// The first of them that is later: one of the last where only the newest columns are asked for.
+std::size_t first_after(const std::vector<Time>& ends, Time at) {
+  constexpr std::size_t kNear = 16;
+  const std::size_t near = ends.size() - std::min(ends.size(), kNear);
+  if (near == 0 || ends[near - 1] > at) {
+    return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), at) - ends.begin());
+  }
+  std::size_t after = ends.size();
+  while (after > near && ends[after - 1] > at) {
+    --after;
+  }
+  return after;
+}
+
 std::int64_t columns_before(Time until, Duration period) {
   return std::max<std::int64_t>(nanoseconds(until), 0) / period.count();
 }
@@ -45,7 +59,9 @@ void TrafficHistory::add(std::span<const ThroughputSample> samples) {
 
 void TrafficHistory::insert(Row& row, const ThroughputSample& sample) {
   const auto bytes = static_cast<float>(sample.bytes);
-  const auto place = std::lower_bound(row.ends.begin(), row.ends.end(), sample.at);
+  const bool newest = row.ends.empty() || row.ends.back() < sample.at;
+  const auto place =
+      newest ? row.ends.end() : std::lower_bound(row.ends.begin(), row.ends.end(), sample.at);
   const std::ptrdiff_t index = place - row.ends.begin();
   if (place != row.ends.end() && *place == sample.at) {
     row.bytes[static_cast<std::size_t>(index)] =
@@ -101,11 +117,14 @@ void TrafficHistory::spread(const Row& row, std::int64_t first, std::span<float>
     return;
   }
   const std::vector<Time>& ends = row.ends;
-  const auto held = static_cast<std::size_t>(
-      std::lower_bound(ends.begin(), ends.end(), ends.back() - longest_) - ends.begin());
-  const auto after = static_cast<std::size_t>(
-      std::upper_bound(ends.begin(), ends.end(), kStartOfRun + first * period_) - ends.begin());
-  std::size_t next = std::max(held + 1, after);
+  const Time oldest = ends.back() - longest_;
+  std::size_t next = first_after(ends, kStartOfRun + first * period_);
+  if (next == 0 || ends[next - 1] < oldest) {
+    // The sample that opens the first column is too old: begin behind the first that is not.
+    const auto held =
+        static_cast<std::size_t>(std::lower_bound(ends.begin(), ends.end(), oldest) - ends.begin());
+    next = std::max(held + 1, next);
+  }
   for (std::size_t c = 0; c < rates.size(); ++c) {
     const Time from = kStartOfRun + (first + static_cast<std::int64_t>(c)) * period_;
     const Time to = from + period_;

@@ -17,7 +17,7 @@ struct Repair {
 };
 
 /// The first that fits counts.  What repairs a kind is the Repair column of faults/CATALOG.md.
-constexpr std::array<Repair, 26> kRepairs = {{
+constexpr std::array<Repair, 27> kRepairs = {{
     {"link-down",
      Layer::kUnderlay,
      "take {} out of service and bring its ports up, or replace its optics or cable"},
@@ -43,6 +43,10 @@ constexpr std::array<Repair, 26> kRepairs = {{
      Layer::kOverlay,
      "have the flows of {} installed again: its tables "
      "contradict its rules"},
+    {"bridge-latency",
+     Layer::kOverlay,
+     "see why the packets of {} go to its Open vSwitch (flow limit, long sweeps, busy processor), "
+     "and restart it"},
     {"",
      Layer::kOverlay,
      "compare the rules of {} with what its controller wants, and restart its "

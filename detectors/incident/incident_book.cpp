@@ -1,6 +1,7 @@
 #include "detectors/incident/incident_book.h"
 
 #include "detectors/incident/severity.h"
+#include "sim/base/check.h"
 #include "sim/base/fingerprint.h"
 
 #include <fmt/format.h>
@@ -108,6 +109,34 @@ void IncidentBook::place(IncidentIndex index,
            holds(known.candidates, named.front().component);
   });
   notes_[place_of(index)].draft = false;
+}
+
+void IncidentBook::worsen(IncidentIndex index, Symptom symptom) {
+  Incident& incident = incidents_[place_of(index)];
+  BONESCAN_CHECK(incident.symptom != Symptom::kLatency && symptom != Symptom::kLatency);
+  incident.symptom = std::min(incident.symptom, symptom);
+  change(place_of(index));
+}
+
+void IncidentBook::merge(IncidentIndex younger, IncidentIndex older, Time now) {
+  BONESCAN_CHECK(!same(younger, older));
+  Incident& gone = incidents_[place_of(younger)];
+  Incident& kept = incidents_[place_of(older)];
+  BONESCAN_CHECK(!gone.closed && !kept.closed);
+  kept.last_seen = std::max(kept.last_seen, gone.last_seen);
+  for (const PairId pair : gone.pairs) {
+    insert_sorted(kept.pairs, pair);
+  }
+  add_evidence(younger,
+               {now,
+                "incident",
+                false,
+                fmt::format("is incident {} and goes on there: both name one place",
+                            incident_id_text(kept.id))});
+  gone.closed = now;
+  std::erase_if(open_, [&](IncidentIndex index) { return same(index, younger); });
+  change(place_of(younger));
+  change(place_of(older));
 }
 
 void IncidentBook::add_evidence(IncidentIndex index, Evidence evidence) {

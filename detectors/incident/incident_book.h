@@ -69,6 +69,13 @@ class IncidentBook final {
              std::vector<Candidate> candidates,
              double confidence);
 
+  /// What was some loss is total now, and remains so.  REQUIRES: not about latency.
+  void worsen(IncidentIndex index, Symptom symptom);
+
+  /// Both turned out to be about one thing: the younger one closes and says so, the older one takes
+  /// its pairs.  REQUIRES: both are open, and not the same.
+  void merge(IncidentIndex younger, IncidentIndex older, Time now);
+
   void add_evidence(IncidentIndex index, Evidence evidence);
 
   /// Severity only ever rises, and what was real once is never planned.

@@ -1,5 +1,7 @@
 #include "detectors/intake/visit_intake.h"
 
+#include "sim/base/prefetch.h"
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -43,7 +45,11 @@ void VisitIntake::grow(std::size_t endpoint_count) {
 }
 
 void VisitIntake::expect(std::span<const ProbeRequest> requests) {
-  for (const ProbeRequest& request : requests) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (i + kPrefetchAhead < requests.size()) {
+      prefetch_element(source_of_, requests[i + kPrefetchAhead].pair);
+    }
+    const ProbeRequest& request = requests[i];
     if (request.pair.index() >= source_of_.size()) {
       source_of_.resize(request.pair.index() + 1);
     }
@@ -64,6 +70,11 @@ void VisitIntake::expect(std::span<const ProbeRequest> requests) {
 const ProbeBatch& VisitIntake::admit(Time now, const ProbeBatch& received) {
   handed_on_.clear();
   for (std::uint32_t v = 0; v < received.visits.size(); ++v) {
+    if (v + kPrefetchAhead < received.visits.size()) {
+      const PairId later = received.visits[v + kPrefetchAhead].pair;
+      prefetch_element(source_of_, later);
+      prefetch_element(newest_, later);
+    }
     take(received, v);
   }
   for (const EndpointId id : busy_) {

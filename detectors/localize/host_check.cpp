@@ -37,6 +37,12 @@ const HugepagePool* pool_of(const std::vector<HugepagePool>& pools, std::uint64_
   return found == pools.end() ? nullptr : &*found;
 }
 
+/// fe80::/10, of which no router knows.
+bool is_link_local(const GidRow& row) {
+  const std::string_view start = std::string_view(row.gid).substr(0, 3);
+  return start == "fe8" || start == "fe9" || start == "fea" || start == "feb";
+}
+
 /// Appends findings about one report.
 class Check {
  public:
@@ -78,12 +84,19 @@ class Check {
     }
     const bool typed =
         std::all_of(rows.begin(), rows.end(), [](const GidRow& row) { return !row.type.empty(); });
-    const bool routed = std::any_of(
+    const auto second = std::count_if(
         rows.begin(), rows.end(), [](const GidRow& row) { return row.type == "RoCE v2"; });
-    if (typed && !routed) {
+    const auto routed = std::count_if(rows.begin(), rows.end(), [](const GidRow& row) {
+      return row.type == "RoCE v2" && !is_link_local(row);
+    });
+    if (typed && second == 0) {
       find(HostFindingKind::kGidType,
            report_.rnic,
            fmt::format("none of the {} GIDs is of type RoCE v2", rows.size()));
+    } else if (typed && routed == 0) {
+      find(HostFindingKind::kGidType,
+           report_.rnic,
+           fmt::format("the {} GIDs of type RoCE v2 are link-local: none is routed", second));
     }
     if (reference_.earlier != nullptr && reference_.earlier->gids) {
       changed(*reference_.earlier->gids, rows);

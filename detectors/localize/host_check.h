@@ -5,7 +5,9 @@
 // that a device prints are compared with themselves; what has no limit is compared with what most
 // of the fleet has; a table that should not move is compared with its own earlier reading.
 //   sparse GID table    an unused index between used ones: a fixed index works on some hosts only
-//   no RoCE v2          no row of that type: RDMA over routed Ethernet has no address
+//   no RoCE v2          no row of that type, or link-local ones alone: RDMA over routed Ethernet
+//   has
+//                       no address
 //   GID table changed   an address stands at another index, or is gone: who remembered is cut off
 //   huge pages          fewer than the configuration expects, or than most of the fleet has
 //   bond degraded       a member is down: half of the capacity, all probes pass

@@ -20,6 +20,7 @@ std::optional<TableFinding> Inspector::tables(const FlowKey& flow, Time now) {
   }
   const std::array<FlowKey, 2> flows = {flow, flow.reversed()};
   TableFinding finding;
+  finding.ends = {flow.source, flow.target};
   bool pending = false;
   for (const EndpointId end : {flow.source, flow.target}) {
     --dumps_left_;
@@ -29,6 +30,7 @@ std::optional<TableFinding> Inspector::tables(const FlowKey& flow, Time now) {
       finding.text += telemetry_.endpoints[end].name + ": no dump (" + dump.error().detail + "). ";
       continue;
     }
+    finding.bridges[end == flow.source ? 0 : 1] = dump->bridge;
     const TableDiff diff = summarize(*dump, {.max_idle = options_.max_idle});
     finding.available = true;
     if (diff.mismatch) {

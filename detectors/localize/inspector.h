@@ -9,6 +9,7 @@
 #include "detectors/pipeline/pipeline_options.h"
 #include "detectors/telemetry/telemetry.h"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 
@@ -20,6 +21,8 @@ struct TableFinding {
   bool available = false;  ///< at least one end was read, and no other is still to answer
   EndpointId at;           ///< the end whose tables disagree, if any
   ComponentId culprit;     ///< the RNIC, or the bridge where the flow is in software
+  Pair ends;               ///< of the flow
+  std::array<ComponentId, 2> bridges{};  ///< at its source and at its target, where these were read
   std::string text;
 };
 

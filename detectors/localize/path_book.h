@@ -8,6 +8,7 @@
 
 #include "detectors/telemetry/telemetry.h"
 #include "sim/base/paged_column.h"
+#include "sim/base/prefetch.h"
 
 #include <utility>
 
@@ -27,6 +28,16 @@ class PathBook final {
   const TracedPath* known(PairId pair) const {
     const Entry* entry = entries_.find(pair);
     return entry != nullptr && entry->known ? &entry->path : nullptr;
+  }
+
+  /// Asks for what path() will read, in this order and some pairs apart.
+  [[gnu::always_inline]] void prefetch_entry(PairId pair) const { prefetch_row(entries_, pair); }
+
+  [[gnu::always_inline]] void prefetch_hops(PairId pair) const {
+    if (const TracedPath* path = known(pair)) {
+      __builtin_prefetch(path->request.data());
+      __builtin_prefetch(path->answer.data());
+    }
   }
 
   /// Traces again; keeps the old path if the tracer has no answer.

@@ -26,6 +26,7 @@
 #include "detectors/longterm/drift_class.h"
 #include "detectors/longterm/period_levels.h"
 #include "sim/base/paged_column.h"
+#include "sim/base/prefetch.h"
 
 #include <array>
 #include <cstddef>
@@ -86,6 +87,9 @@ class DriftDetector final : public Detector {
   void observe(Time now, std::span<const ObservedVisit> visits) override;
   void evaluate(Time now, std::vector<Verdict>& verdicts) override;
   void release(PairRange pairs) override;
+
+  /// Asks for what add_level() will read.
+  [[gnu::always_inline]] void prefetch_state(PairId pair) const { prefetch_row(states_, pair); }
 
   /// A level without its visits, for callers that have closed windows.  REQUIRES: median_us > 0.
   void add_level(PairId pair, Time at, double median_us);

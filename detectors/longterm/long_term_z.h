@@ -14,6 +14,7 @@
 
 #include "detectors/detect/detector.h"
 #include "detectors/longterm/lognormal_z.h"
+#include "detectors/longterm/long_term_options.h"
 #include "detectors/longterm/period_levels.h"
 #include "sim/base/paged_column.h"
 
@@ -23,11 +24,6 @@
 #include <vector>
 
 namespace bonescan {
-
-enum class ZForm : std::uint8_t {
-  kPublished,          ///< single probes against a fit that is taken for the truth
-  kWithBaselineError,  ///< medians of visits, two samples
-};
 
 struct LongTermZOptions {
   Duration period = std::chrono::minutes(30);  ///< @paper
@@ -65,8 +61,6 @@ class LongTermZ final : public Detector {
   void release(PairRange pairs) override;
 
  private:
-  static constexpr std::int64_t kMostLagPeriods = 16;
-
   struct Sums {
     std::array<std::int64_t, 2> levels{};   ///< ln(us) in units of 2^-16
     std::array<std::int64_t, 2> squares{};  ///< of these

@@ -23,13 +23,15 @@
 // Invariants: 1. a clean visit adds one number per component and nothing else: no test moves above
 // 0 by it; 2. a component that is crossed twice by one visit counts once; 3. more loss in a visit
 // never gives less evidence; 4. visits that never come change nothing.
-// Rough model: one addition a hop and clean visit, seven fused steps a hop and lossy one.  16 bytes
-// a component, 200 more once it lost something.  Thread-compatible.
+// Rough model: two additions a hop and clean visit, seven fused steps a hop and lossy one.  16
+// bytes a component, 64 a cable with its directions, 200 more once it lost something.
+// Thread-compatible.
 #pragma once
 
 #include "detectors/telemetry/endpoint.h"
 #include "detectors/telemetry/inspection.h"
 #include "sim/base/paged_column.h"
+#include "sim/base/prefetch.h"
 #include "sim/base/units.h"
 
 #include <array>
@@ -100,6 +102,11 @@ class ComponentEvidence final {
   void add(const VisitTrial& trial,
            std::span<const PathHop> request,
            std::span<const PathHop> answer);
+
+  /// Asks for what add() will read of a pair.
+  [[gnu::always_inline]] void prefetch_pair(PairId both_ways) const {
+    prefetch_row(pairs_, both_ways);
+  }
 
   /// Takes a lossy visit back that add() counted and that something else explains.  What it left in
   /// the tests is subtracted, though clean visits may have worn it down since: no test is left too
@@ -175,13 +182,29 @@ class ComponentEvidence final {
     std::uint64_t probes = 0;  ///< of its cell, this visit included
   };
 
-  static Cell& cell_of(std::vector<Cell>& cells, std::size_t index);
+  /// What a hop meets lies together.
+  struct alignas(64) LinkCells {
+    std::array<Cell, 3> by_scope;
+  };
+
+  LinkCells& cells_of(ComponentId link) {
+    if (link.index() >= links_.size()) {
+      links_.resize(link.index() + std::size_t{1});
+    }
+    return links_[link.index()];
+  }
+
+  Cell& cell_of_host(std::uint32_t host);
   const Cell* find(EvidenceScope scope, std::uint32_t index) const;
   void cross(Cell& cell, EvidenceScope scope, std::size_t index, const VisitTrial& trial);
   void cross(std::span<const PathHop> hops, const VisitTrial& trial);
   void cross_all(const VisitTrial& trial,
                  std::span<const PathHop> request,
                  std::span<const PathHop> answer);
+  /// As cross_all() of a visit that lost nothing.
+  void count_clean(const VisitTrial& trial,
+                   std::span<const PathHop> request,
+                   std::span<const PathHop> answer);
   void weigh(const VisitTrial& trial);
   void lower(const Crossed& where, const VisitTrial& trial);
   /// Lets the clean visits since the last lossy one pull the tests down.
@@ -204,7 +227,7 @@ class ComponentEvidence final {
   std::array<double, kTests> clean_steps_{};  ///< ln(1 - r) - ln(1 - p0), a probe
   std::array<double, kTests> thresholds_{};   ///< nats
   std::array<double, kTests> increments_{};   ///< of the lossy visit at hand
-  std::array<std::vector<Cell>, 3> links_;    ///< by scope, then ComponentId
+  std::vector<LinkCells> links_;              ///< by ComponentId
   std::vector<Cell> hosts_;
   PagedColumn<EndpointId, Cell> endpoints_;
   PagedColumn<PairId, Cell> pairs_;

@@ -8,6 +8,7 @@
 
 #include "detectors/telemetry/probe.h"
 #include "sim/base/paged_column.h"
+#include "sim/base/prefetch.h"
 
 #include <cstdint>
 #include <deque>
@@ -38,6 +39,9 @@ class VisitLog final {
 
   /// Counts a visit; the reference is valid until the next call.
   VisitOutcome& add(const Visit& visit, std::span<const std::uint32_t> rtts);
+
+  /// Asks for what add() will read.
+  [[gnu::always_inline]] void prefetch_streak(PairId pair) const { prefetch_row(streaks_, pair); }
 
   /// Forgets visits that started before `now - keep`.
   void forget(Time now);

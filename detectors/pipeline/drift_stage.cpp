@@ -23,19 +23,29 @@ LevelDriftOptions drift_options(const PipelineOptions& all) {
           .least_samples = least_windows(all),
           .reference = options.reference,
           .least_reference = options.least_reference,
+          .ewma_weight = options.ewma_weight,
+          .cusum_slack = options.cusum_slack,
+          .common_least = options.least_pairs,
           .least_factor = options.least_factor,
-          .least_shift_us = options.least_shift_us,
+          .least_shift_us = static_cast<double>(options.least_shift.count()) / 1e3,
+          .relearn_after = options.relearn_after,
           .false_alarms_per_day = options.false_alarms_per_day,
+          .fleet_pairs = static_cast<double>(options.fleet_pairs),
           .settle = Duration::zero()};
 }
 
 LongTermZOptions published_options(const PipelineOptions& options) {
-  const Duration period = options.long_term.period;
+  const LongTermOptions& all = options.long_term;
   return {
-      .period = period,
-      .lags = {period, 2 * period, 4 * period},
+      .period = all.period,
+      .lags = {all.lags.first * all.period,
+               all.lags.second * all.period,
+               all.lags.third * all.period},
+      .form = all.lags.form,
+      .least_samples = all.lags.least_samples,
+      .log_p = std::log(all.lags.significance),
       .settle = std::min(options.probing.visit + options.probing.timeout + options.probing.lateness,
-                         period - Duration(1))};
+                         all.period - Duration(1))};
 }
 
 }  // namespace
@@ -46,7 +56,14 @@ DriftStage::DriftStage(PipelineState& state)
       drift_(drift_options(state.options)),
       published_(published_options(state.options)) {}
 
+bool DriftStage::enabled() const {
+  return state_->options.long_term.enabled;
+}
+
 void DriftStage::resize(std::size_t pairs) {
+  if (!enabled()) {
+    return;
+  }
   if (state_->paper()) {
     published_.resize(pairs);
   } else {
@@ -55,23 +72,29 @@ void DriftStage::resize(std::size_t pairs) {
 }
 
 void DriftStage::set_class(PairId pair, std::uint8_t pair_class) {
-  if (!state_->paper()) {
+  if (enabled() && !state_->paper()) {
     drift_.set_class(pair, pair_class);
   }
 }
 
 void DriftStage::observe(Time now, const ObservedVisit& visit) {
-  if (state_->paper()) {
+  if (enabled() && state_->paper()) {
     published_.observe(now, {&visit, 1});
   }
 }
 
 void DriftStage::window_closed(Time now, Time from, Time to, const ClosedWindow& window) {
+  if (!enabled()) {
+    return;
+  }
   verdicts_.clear();
   if (state_->paper()) {
     published_.evaluate(now, verdicts_);
   } else {
     for (std::size_t row = 0; row < window.pairs.size(); ++row) {
+      if (row + kPrefetchAhead < window.pairs.size()) {
+        drift_.prefetch_state(window.pairs[row + kPrefetchAhead]);
+      }
       const double median_us = window.features_us[row][kP50];
       if (median_us > 0.0) {
         drift_.add_level(window.pairs[row], from, median_us);
@@ -135,6 +158,9 @@ void DriftStage::release(PairRange pairs) {
   std::erase_if(high_, [&](PairId pair) { return pairs.holds(pair); });
   std::erase_if(waiting_, [&](const Suspicion& one) { return pairs.holds(one.worst.pair); });
   evidence_.release(pairs);
+  if (!enabled()) {
+    return;
+  }
   if (state_->paper()) {
     published_.release(pairs);
   } else {
@@ -148,6 +174,9 @@ bool DriftStage::explains(const Incident& incident, PairId pair) const {
   }
   if (incident.layer == Layer::kUnderlay) {
     return state_->crosses_candidate(incident, pair);
+  }
+  if (incident.layer == Layer::kOverlay) {
+    return state_->bridge_explains(incident, pair);
   }
   return incident.layer == Layer::kRnic && !incident.candidates.empty() &&
          state_->ends_at(pair, incident.candidates.front().component);
@@ -273,7 +302,7 @@ void DriftStage::open_rnic(Time now, const Suspicion& suspicion, const TableFind
 
 void DriftStage::open_alone(Time now, const Suspicion& suspicion, const TableFinding& tables) {
   const PairId pair = suspicion.worst.pair;
-  const IncidentIndex index =
+  IncidentIndex index =
       state_->incidents.open_incident(now, Layer::kUndetermined, Symptom::kLatency, kLatencyDrift);
   describe(now, index, suspicion.worst);
   const auto walk = state_->inspector.overlay(state_->flow(pair), now);
@@ -293,7 +322,7 @@ void DriftStage::open_alone(Time now, const Suspicion& suspicion, const TableFin
         mine.push_back(suspect);
       }
     }
-    state_->place_on_links(index, kLatencyDrift, mine);
+    index = state_->place_on_links(now, index, kLatencyDrift, mine);
   }
   state_->incidents.attribute(index, now, pair);
 }

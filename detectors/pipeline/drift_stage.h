@@ -5,10 +5,10 @@
 // the vote over pairs that drift and pairs that do not, then the tables, then the links that only
 // this pair crosses.  Where a whole class of pairs drifts and no link explains it, that is one
 // incident without a place, not hundreds.
-// The paper's configuration has the published test at its three lags instead.
-// Between two periods an incident lives as long as some window of its pairs stands where the drift
-// has brought it.
-// Internal to detectors/pipeline; thread-compatible.
+// The paper's configuration has the published test at its three lags instead.  Either can be
+// switched off (`detection.long_term.enabled`). Between two periods an incident lives as long as
+// some window of its pairs stands where the drift has brought it. Internal to detectors/pipeline;
+// thread-compatible.
 #pragma once
 
 #include "detectors/longterm/drift_detector.h"
@@ -21,8 +21,6 @@
 #include <vector>
 
 namespace bonescan {
-
-constexpr const char* kLatencyDrift = "latency-drift";
 
 class DriftStage final {
  public:
@@ -62,6 +60,7 @@ class DriftStage final {
     int asked = 0;  ///< times its tables were asked for without an answer
   };
 
+  bool enabled() const;
   bool attribute(Time now, PairId pair);
   bool explains(const Incident& incident, PairId pair) const;
   void keep_alive(Time now, const ClosedWindow& window);

@@ -260,8 +260,8 @@ void FollowUpStage::judge(Case& one, Time now) {
          now,
          false,
          fmt::format("only some packets fail: {} ({})", partial_text(finding.partial), beside));
-  } else if (finding.cleared.size() > before.cleared.size() ||
-             finding.direction != before.direction) {
+  } else if (!finding.remaining.empty() && (finding.cleared.size() > before.cleared.size() ||
+                                            finding.direction != before.direction)) {
     const ComponentTable& names = state_->telemetry.components;
     std::string way;
     if (finding.direction) {

@@ -46,16 +46,25 @@ void HostCheckStage::release(EndpointId endpoint) {
 
 bool HostCheckStage::unexplained(const Incident& incident) const {
   const bool by_elimination = incident.layer == Layer::kUnderlay && incident.confidence < 1.0;
-  return incident.layer == Layer::kUndetermined || by_elimination;
+  return incident.layer == Layer::kUndetermined || by_elimination || of_a_silent_end(incident);
+}
+
+bool HostCheckStage::of_a_silent_end(const Incident& incident) const {
+  if (incident.layer != Layer::kUnderlay || incident.symptom != Symptom::kUnreachable) {
+    return false;
+  }
+  const Pair& ends = state_->ends(incident.pairs.front());
+  return accuses_access_of(incident, ends.source) || accuses_access_of(incident, ends.target);
 }
 
 void HostCheckStage::explain_incidents(Time now) {
   const std::vector<IncidentIndex> open = state_->incidents.open();
   for (const IncidentIndex index : open) {
     const Incident& incident = state_->incidents[index];
-    if (!unexplained(incident) || incident.pairs.empty() || !state_->live(incident.pairs.front()) ||
+    if (incident.pairs.empty() || !state_->live(incident.pairs.front()) ||
         std::binary_search(explained_.begin(), explained_.end(), index) ||
-        now - incident.opened < kSettlePeriods * state_->options.probing.visit) {
+        now - incident.opened < kSettlePeriods * state_->options.probing.visit ||
+        !unexplained(incident)) {
       continue;
     }
     if (left_ < 2) {
@@ -116,8 +125,10 @@ bool HostCheckStage::inspect(EndpointId at, Time now, std::string& told, bool& c
 IncidentIndex HostCheckStage::known_as(EndpointId at, const HostFinding& finding) const {
   const bool about_gids =
       finding.kind == HostFindingKind::kGidSparse || finding.kind == HostFindingKind::kGidChanged;
-  const bool about_link =
-      finding.kind == HostFindingKind::kBondDegraded || finding.kind == HostFindingKind::kPortState;
+  const bool about_link = finding.kind == HostFindingKind::kBondDegraded ||
+                          finding.kind == HostFindingKind::kPortState ||
+                          finding.kind == HostFindingKind::kGidChanged ||
+                          finding.kind == HostFindingKind::kGidType;
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     if (about_gids && incident.kind == kGidChange &&

@@ -1,7 +1,9 @@
 // Asks hosts what probes cannot see: where a localization ends with nothing, and all in turn.
 //
 // An incident that no stage could place, or that was placed by elimination, gets the reports of
-// both ends of its first pair as evidence before it is left as it is.  A slow round asks one
+// both ends of its first pair as evidence before it is left as it is.  So does one of an end that
+// is silent: its cable is accused, and a cable, a port that is down and an address that nobody
+// routes look alike to probes.  A slow round asks one
 // endpoint every few visit periods.  What is found opens an incident of Layer::kHost, one for each
 // kind and component, and never one of the network; it stays open until a later report is free of
 // it.  What an open incident is about already (a link that probes accuse, a GID change that was
@@ -45,6 +47,8 @@ class HostCheckStage final {
   bool enabled() const;
   void explain_incidents(Time now);
   bool unexplained(const Incident& incident) const;
+  /// REQUIRES: it has a pair.
+  bool of_a_silent_end(const Incident& incident) const;
   void next_of_round(Time now);
   /// Asks, judges, opens; false if the answer is on its way.  `told` gets one sentence.
   bool inspect(EndpointId at, Time now, std::string& told, bool& clear);

@@ -24,6 +24,7 @@ LatencyStage::LatencyStage(PipelineState& state)
 void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> results) {
   std::erase_if(late_, [](const Late& late) { return !late.by_visit; });
   std::erase_if(held_, [](const Held& held) { return !held.by_visit; });
+  std::erase_if(suspicions_, [](const Suspicion& one) { return !one.by_visit; });
   for (const ShortTermResult& result : results) {
     std::uint8_t& in_a_row = late_windows_.at(result.pair);
     if (result.kind != VerdictKind::kAnomalous) {
@@ -59,6 +60,7 @@ void LatencyStage::run(Time now) {
 
 void LatencyStage::release(PairRange pairs) {
   std::erase_if(late_, [&](const Late& late) { return pairs.holds(late.pair); });
+  suspicions_.clear();  // Those that live are suspected again.
   evidence_.release(pairs);
   late_windows_.release(pairs.first, pairs.count);
   seen_.release(pairs.first, pairs.count);
@@ -76,6 +78,8 @@ std::optional<IncidentIndex> LatencyStage::explaining(PairId pair) const {
       explains = explains || state_->crosses_candidate(incident, pair);
     } else if (incident.layer == Layer::kRnic) {
       explains = explains || state_->ends_at(pair, incident.candidates.front().component);
+    } else if (incident.layer == Layer::kOverlay) {
+      explains = explains || state_->bridge_explains(incident, pair);
     }
     if (explains) {
       return index;
@@ -110,6 +114,7 @@ void LatencyStage::accuse_links(Time now, std::span<const ShortTermResult> resul
   const auto items = evidence_.relevant(state_->paths);
   const auto accusations =
       state_->paper() ? published_vote(vote_, items) : vote_.explain_all(items, Symptom::kLatency);
+  suspect_hosts(now, results, accusations);
   for (const Accusation& accusation : accusations) {
     if (!state_->paper() && state_->distinct_pairs(accusation.pairs) < 2) {
       continue;  // Algorithm 1: a single failing path accuses no link.
@@ -175,7 +180,13 @@ std::optional<IncidentIndex> LatencyStage::join_link(Time now, const Accusation&
     if (!about_latency(incident)) {
       continue;
     }
-    const bool named = std::any_of(incident.candidates.begin(),
+    const bool of_its_host =
+        incident.layer == Layer::kOverlay &&
+        std::all_of(accusation.pairs.begin(), accusation.pairs.end(), [&](PairId pair) {
+          return state_->bridge_explains(incident, pair);
+        });
+    const bool named =
+        of_its_host || std::any_of(incident.candidates.begin(),
                                    incident.candidates.end(),
                                    [&](const Candidate& one) { return one.component == link; });
     const auto crossed = [&](PairId pair) {
@@ -192,19 +203,21 @@ std::optional<IncidentIndex> LatencyStage::join_link(Time now, const Accusation&
     if (!named && !waits) {
       continue;
     }
+    IncidentIndex kept = index;
     if (waits) {
-      state_->place_on_links(index, "link-latency", accusation.suspects);
-      state_->explain_vote(index, now, accusation, {}, "late visits");
+      kept = state_->place_on_links(now, index, "link-latency", accusation.suspects);
+      state_->explain_vote(kept, now, accusation, {}, "late visits");
     }
     for (const PairId pair : accusation.pairs) {
-      state_->incidents.attribute(index, now, pair);
+      state_->incidents.attribute(kept, now, pair);
     }
-    return index;
+    return kept;
   }
   return std::nullopt;
 }
 
 void LatencyStage::check_tables(Time now) {
+  open_hosts(now);
   std::vector<Late> waiting = std::exchange(late_, {});
   std::vector<Late> unanswered;
   for (std::size_t i = 0; i < waiting.size(); ++i) {
@@ -212,8 +225,8 @@ void LatencyStage::check_tables(Time now) {
     if (claimed(late.pair) || attribute(now, late.pair)) {
       continue;
     }
-    if (late.tables) {
-      if (!open_alone(now, late, waiting)) {
+    if (late.tables || !needs_tables(late)) {
+      if (!settle(now, late, waiting)) {
         unanswered.push_back(std::move(late));
       }
       continue;
@@ -223,25 +236,40 @@ void LatencyStage::check_tables(Time now) {
       late_.assign(waiting.begin() + static_cast<std::ptrdiff_t>(i), waiting.end());
       break;
     }
-    if (!tables->available && ++late.asked < kTableAsks) {
+    if (!tables->available && ++late.asked < kTableAsks && !unreadable(late)) {
       unanswered.push_back(late);
       continue;
     }
     if (tables->mismatch) {
+      drop_suspicions(*tables);
       open_rnic(now, late, *tables);
-    } else if (open_held(now, late)) {
       continue;
-    } else if (late.by_visit) {
-      late.tables = *tables;
-      if (!open_alone(now, late, waiting)) {
-        unanswered.push_back(std::move(late));
-      }
-    } else if (late_windows_.value(late.pair) >= kPersistentWindows &&
-               late.factor >= kPersistentFactor) {
-      open_persistent(now, late, *tables);
+    }
+    late.tables = *tables;
+    note_tables(late);
+    if (!settle(now, late, waiting)) {
+      unanswered.push_back(std::move(late));
     }
   }
   late_.insert(late_.end(), unanswered.begin(), unanswered.end());
+  open_hosts(now);
+}
+
+bool LatencyStage::settle(Time now, const Late& late, std::span<const Late> others) {
+  if (suspicion_of(late) != nullptr) {
+    return false;
+  }
+  if (open_held(now, late)) {
+    return true;
+  }
+  if (late.by_visit) {
+    return late.tables && open_alone(now, late, others);
+  }
+  if (late.tables && late_windows_.value(late.pair) >= kPersistentWindows &&
+      late.factor >= kPersistentFactor) {
+    open_persistent(now, late, *late.tables);
+  }
+  return true;
 }
 
 bool LatencyStage::open_held(Time now, const Late& late) {
@@ -282,7 +310,7 @@ bool LatencyStage::ends_at(const Incident& incident, ComponentId rnic) const {
 }
 
 void LatencyStage::open_persistent(Time now, const Late& late, const TableFinding& tables) {
-  const IncidentIndex index =
+  IncidentIndex index =
       state_->incidents.open_incident(now, Layer::kUndetermined, Symptom::kLatency, "slow-pair");
   describe(now, index, late);
   const auto finding = state_->inspector.overlay(state_->flow(late.pair), now);
@@ -295,7 +323,8 @@ void LatencyStage::open_persistent(Time now, const Late& late, const TableFindin
   if (!late.by_visit && tables.available && finding && finding->clear) {
     // By elimination it is one of the links that only this pair crosses.
     const auto scores = vote_.score(evidence_.relevant(state_->paths), Symptom::kLatency);
-    state_->place_on_links(index, "link-latency", ties(scores, state_->options.localize.tie_nats));
+    index = state_->place_on_links(
+        now, index, "link-latency", ties(scores, state_->options.localize.tie_nats));
   }
   state_->incidents.attribute(index, now, late.pair);
   if (late.by_visit) {

@@ -10,17 +10,25 @@
 // whole, is reported at once as a slow pair that nobody can place yet; company of other pairs,
 // tables or the rest of the sweep refine that incident instead of opening another.  What is known
 // before the first late visit says nothing about the failure, so the vote hears visits since then
-// only. Internal to detectors/pipeline; thread-compatible.
+// only.
+//
+// RNICs of one host that are late together are no accident of their links: before one of those is
+// blamed, their tables are read, and if two of them explain nothing the host's bridge takes the
+// blame for all (shared_host.h), with what was said of a single one of them moments before.
+// Internal to detectors/pipeline; thread-compatible.
 #pragma once
 
+#include "detectors/localize/shared_host.h"
 #include "detectors/pipeline/pipeline_state.h"
 #include "detectors/shortterm/shift_detector.h"
 #include "detectors/shortterm/short_term_detector.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bonescan {
@@ -93,6 +101,16 @@ class LatencyStage final {
     bool by_visit = false;
   };
 
+  /// RNICs of one host that are late together, while their tables are read.
+  struct Suspicion {
+    SharedHost host;
+    bool by_visit = false;
+    /// Those of its RNICs whose tables explain nothing; what they said, unless it was said before.
+    std::map<EndpointId, std::optional<TableFinding>> clear{};
+    std::map<EndpointId, int> asked{};  ///< its RNICs, how often in vain
+    bool no_bridge = false;             ///< nobody knows its bridge: its links are blamed
+  };
+
   /// The open incident that the pair's being late belongs to.
   std::optional<IncidentIndex> explaining(PairId pair) const;
   bool attribute(Time now, PairId pair);
@@ -117,6 +135,36 @@ class LatencyStage final {
   void open_persistent(Time now, const Late& late, const TableFinding& tables);
   void describe(Time now, IncidentIndex index, const Late& late);
   bool claimed(PairId pair) const;
+  /// Its tables do not explain it; what does?  False if it must wait.
+  bool settle(Time now, const Late& late, std::span<const Late> others);
+  /// So long after it opened an incident may still be refined.
+  Duration growing_for() const;
+
+  // latency_hosts.cpp
+  /// Weighs hosts on what the last window, or the visits since `onset`, said; what accusations
+  /// explain that no one RNIC could is left out.
+  void suspect_hosts(Time now,
+                     std::span<const ShortTermResult> results,
+                     std::span<const Accusation> accusations);
+  void suspect_hosts(Time now, Time onset, std::span<const Accusation> accusations);
+  void suspect_hosts(Time now, bool by_visit, std::span<const PairLateness> pairs);
+  /// May it be one symptom among several of its host?
+  bool may_be_shared(const Incident& incident, Time now) const;
+  bool all_end_on(std::span<const PairId> pairs, std::string_view host) const;
+  /// Is the pair's being late still to be explained, by a host if need be?
+  bool unexplained(PairId pair, Time now, std::span<const Accusation> accusations) const;
+  Suspicion* suspicion_of(const Late& late);
+  bool suspected(const Accusation& accusation) const;
+  /// Must the tables be read for its suspicion?  True if it has none.
+  bool needs_tables(const Late& late);
+  /// The tables at both ends explain nothing.
+  void note_tables(const Late& late);
+  /// Were the tables of an RNIC of a suspected host asked often enough in vain, for whatever pair?
+  bool unreadable(const Late& late);
+  void drop_suspicions(const TableFinding& mismatch);
+  void open_hosts(Time now);
+  void open_host(Time now, const Suspicion& suspicion, ComponentId bridge);
+  ComponentId bridge_of(const Suspicion& suspicion) const;
 
   // latency_visits.cpp
   bool late_visit(Time now, const JudgedVisit& visit);
@@ -146,6 +194,7 @@ class LatencyStage final {
   PagedColumn<PairId, std::uint8_t> late_windows_;  ///< late windows in a row
   PagedColumn<PairId, Seen> seen_;
   std::vector<Growing> growing_;
+  std::vector<Suspicion> suspicions_;
   std::string vote_clear_text_;
 };
 

@@ -1,6 +1,8 @@
 // Late visits: who is late together since when, and what is said before a window closes.
 #include "detectors/pipeline/latency_stage.h"
 
+#include "sim/base/prefetch.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +27,11 @@ constexpr Duration kLeastGrowing = std::chrono::seconds(64);
 
 void LatencyStage::visits_judged(Time now, std::span<const JudgedVisit> visits) {
   bool fresh = false;
-  for (const JudgedVisit& visit : visits) {
+  for (std::size_t i = 0; i < visits.size(); ++i) {
+    if (i + kPrefetchAhead < visits.size()) {
+      prefetch_row(seen_, visits[i + kPrefetchAhead].pair);
+    }
+    const JudgedVisit& visit = visits[i];
     if (visit.kind == VerdictKind::kInsufficientData) {
       continue;
     }
@@ -129,14 +135,17 @@ void LatencyStage::accuse_by_visits(Time now) {
 bool LatencyStage::vote_on_visits(Time now, Time onset, bool waiting) {
   gather_visits(now, onset, {.waiting = waiting});
   const auto items = evidence_.relevant(state_->paths);
+  const auto accusations = vote_.explain_all(items, Symptom::kLatency);
+  suspect_hosts(now, onset, accusations);
   bool accused = false;
-  for (const Accusation& accusation : vote_.explain_all(items, Symptom::kLatency)) {
+  for (const Accusation& accusation : accusations) {
     if (state_->distinct_pairs(accusation.pairs) < 2) {
       continue;  // Algorithm 1: a single failing path accuses no link.
     }
     accused = true;
     const auto votes = vote_.raw_vote(items);
-    if (state_->share_an_end(accusation.pairs) && !tables_were_clear(accusation)) {
+    if (state_->share_an_end(accusation.pairs) &&
+        (suspected(accusation) || !tables_were_clear(accusation))) {
       held_.push_back({accusation, {votes.begin(), votes.end()}, true});
       continue;
     }
@@ -167,7 +176,8 @@ bool LatencyStage::in_company(const Late& late, std::span<const Late> others) co
   return std::any_of(others.begin(), others.end(), [&](const Late& other) {
     const Pair& their = state_->ends(other.pair);
     return other.by_visit && their != ends && their != ends.reversed() &&
-           state_->share_a_link(late.pair, other.pair);
+           (state_->share_a_link(late.pair, other.pair) ||
+            state_->share_a_host(late.pair, other.pair));
   });
 }
 
@@ -188,8 +198,12 @@ bool LatencyStage::open_alone(Time now, const Late& late, std::span<const Late> 
   return true;
 }
 
+Duration LatencyStage::growing_for() const {
+  return std::max(kGrowingSweeps * state_->sweep(), kLeastGrowing);
+}
+
 void LatencyStage::grow(Time now) {
-  const Duration most = std::max(kGrowingSweeps * state_->sweep(), kLeastGrowing);
+  const Duration most = growing_for();
   std::erase_if(growing_, [&](const Growing& growing) {
     const Incident& incident = state_->incidents[growing.index];
     return incident.closed.has_value() || now - incident.opened > most;
@@ -203,7 +217,8 @@ void LatencyStage::grow(Time now) {
 
 void LatencyStage::grow_one(Time now, const Growing& growing) {
   const Incident& incident = state_->incidents[growing.index];
-  if (incident.layer != Layer::kUnderlay && incident.layer != Layer::kUndetermined) {
+  if (incident.closed ||
+      (incident.layer != Layer::kUnderlay && incident.layer != Layer::kUndetermined)) {
     return;
   }
   // Of one pair alone a link is named by elimination, when the others of its sweep have passed.
@@ -230,9 +245,9 @@ void LatencyStage::grow_one(Time now, const Growing& growing) {
                      suspects.size() != incident.candidates.size();
   const std::string text =
       vote_text(suspects.front(), suspects.size(), {}, state_->telemetry.components, "late visits");
-  state_->place_on_links(growing.index, "link-latency", suspects);
+  const IncidentIndex kept = state_->place_on_links(now, growing.index, "link-latency", suspects);
   if (moved) {
-    state_->incidents.add_evidence(growing.index, {now, "underlay-vote", false, text});
+    state_->incidents.add_evidence(kept, {now, "underlay-vote", false, text});
   }
 }
 

@@ -61,27 +61,49 @@ void LossStage::open_overlay(Time now, const OverlayFinding& finding, const Unex
   claim(index, now, pair);
 }
 
-void LossStage::gather(Time since, const Incident* incident) {
+void LossStage::gather(Time since) {
   evidence_.clear();
   for (const VisitOutcome& visit : state_->log.recent()) {
-    if (visit.start < since || visit.attribution == Attribution::kExcused ||
-        !state_->live(visit.pair)) {
-      continue;
+    const bool free = visit.attribution == Attribution::kNone ||
+                      (visit.attribution == Attribution::kIncident &&
+                       lone_incident_of({&visit.pair, 1}) != kNoIncident);
+    if (visit.start >= since && free && state_->live(visit.pair)) {
+      evidence_.add(visit.pair, 1, visit.lossy() ? 1 : 0);
     }
-    if (visit.attribution == Attribution::kIncident &&
-        !(incident == nullptr ? lone_incident_of({&visit.pair, 1}) != kNoIncident
-                              : state_->holds_either_way(*incident, visit.pair))) {
-      continue;
-    }
-    evidence_.add(visit.pair, 1, visit.lossy() ? 1 : 0);
   }
 }
 
+bool LossStage::suspects(const Accusation& accusation, ComponentId link) {
+  return std::any_of(accusation.suspects.begin(),
+                     accusation.suspects.end(),
+                     [link](const LinkScore& suspect) { return suspect.link == link; });
+}
+
+bool LossStage::names(const Incident& incident, ComponentId link) {
+  return std::any_of(incident.candidates.begin(),
+                     incident.candidates.end(),
+                     [link](const Candidate& candidate) { return candidate.component == link; });
+}
+
 std::vector<Accusation> LossStage::blame(std::span<const PathEvidence> evidence, bool unreachable) {
-  if (!state_->paper()) {
-    return (unreachable ? unreachable_vote_ : gray_vote_).explain_all(evidence, Symptom::kLoss);
+  if (state_->paper()) {
+    return published_vote(vote_, evidence);
   }
-  return published_vote(gray_vote_, evidence);
+  std::vector<Accusation> accusations =
+      (unreachable ? silent_search_ : search_).localize(evidence, Symptom::kLoss);
+  std::erase_if(accusations, [this](const Accusation& accusation) {
+    return accusation.suspects.front().llr < state_->options.loss.open_llr &&
+           !accuses_silent(accusation);
+  });
+  return accusations;
+}
+
+/// Is a pair of it held for its silence?
+bool LossStage::accuses_silent(const Accusation& accusation) const {
+  return std::any_of(unexplained_.begin(), unexplained_.end(), [&](const Unexplained& item) {
+    return item.symptom == Symptom::kUnreachable &&
+           std::binary_search(accusation.pairs.begin(), accusation.pairs.end(), item.pair);
+  });
 }
 
 /// Algorithm 1 asks the overlay first: where it takes its time to answer, the links can wait.
@@ -95,7 +117,7 @@ void LossStage::accuse_links(Time now) {
   for (const Unexplained& item : unexplained_) {
     state_->paths.retrace(item.pair, state_->flow(item.pair), now);
   }
-  gather(now - state_->options.loss.pool_window, nullptr);
+  gather(now - state_->options.loss.pool_window);
   const auto items = evidence_.relevant(state_->paths);
   if (items.empty()) {
     return;
@@ -110,26 +132,42 @@ void LossStage::accuse_links(Time now) {
     const IncidentIndex known = open_incident_of(accusation);
     if (grown != kNoIncident) {
       if (!alone) {
-        grow(now, grown, accusation, gray_vote_.raw_vote(items));
+        grow(now, grown, accusation, vote_.raw_vote(items));
       }
-    } else if (known != kNoIncident) {
-      for (const PairId pair : accusation.pairs) {
-        claim(known, now, pair);
-      }
+    } else if (known != kNoIncident && !(alone && accuses_silent(accusation))) {
+      join(now, known, accusation, vote_.raw_vote(items));
     } else if (alone) {
       // Algorithm 1: a single failing path accuses no link.  The pair waits for the other stages.
       hold(now, accusation.pairs.front(), Symptom::kLoss);
     } else if (state_->paper() || founded(accusation)) {
-      open_underlay(now, accusation, gray_vote_.raw_vote(items));
+      open_underlay(now, accusation, vote_.raw_vote(items));
     }
   }
 }
 
+/// More pairs of a link that has an incident; where they are silent and it was gray, it got worse.
+void LossStage::join(Time now,
+                     IncidentIndex index,
+                     const Accusation& accusation,
+                     std::span<const LinkVotes> raw) {
+  if (state_->paper() || state_->incidents[index].symptom != Symptom::kLoss ||
+      !mostly_silent(accusation)) {
+    for (const PairId pair : accusation.pairs) {
+      claim(index, now, pair);
+    }
+    return;
+  }
+  state_->incidents.worsen(index, Symptom::kUnreachable);
+  grow(now, index, accusation, raw);
+}
+
+/// Either names first what the other may mean as well: then they are about one link.
 IncidentIndex LossStage::open_incident_of(const Accusation& accusation) const {
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     if (incident.layer == Layer::kUnderlay && about_loss(incident) &&
-        incident.candidates.front().component == accusation.suspects.front().link) {
+        suspects(accusation, incident.candidates.front().component) &&
+        (state_->paper() || names(incident, accusation.suspects.front().link))) {
       return index;
     }
   }
@@ -246,65 +284,6 @@ IncidentIndex LossStage::underlay_incident_of(const Unexplained& item) const {
     }
   }
   return kNoIncident;
-}
-
-void LossStage::refine(Time now) {
-  std::erase_if(refined_pairs_,
-                [&](const auto& one) { return state_->incidents[one.first].closed.has_value(); });
-  for (const IncidentIndex index : state_->incidents.open()) {
-    const Incident& incident = state_->incidents[index];
-    if (incident.layer != Layer::kUnderlay || !about_loss(incident) || incident.last_seen != now) {
-      continue;
-    }
-    // While a set is named, also whenever another pair has joined.
-    std::size_t& pairs = refined_pairs_[index];
-    const bool joined = !state_->paper() && incident.candidates.size() > 1 &&
-                        incident.pairs.size() > pairs &&
-                        now - incident.opened >= state_->options.probing.visit;
-    if (state_->due_again(incident, now) || joined) {
-      pairs = incident.pairs.size();
-      refine_one(now, index);
-    }
-  }
-}
-
-void LossStage::refine_one(Time now, IncidentIndex index) {
-  const Incident& incident = state_->incidents[index];
-  if (state_->paper()) {
-    return;
-  }
-  gather(std::max(incident.opened - kLead, now - state_->options.loss.pool_window), &incident);
-  const auto items = evidence_.relevant(state_->paths);
-  const auto scores = gray_vote_.score(items, Symptom::kLoss);
-  if (scores.empty()) {
-    return;
-  }
-  // What opened it may have been a few visits: another link that explains today's evidence better
-  // takes its place, however sure one was then.
-  const ComponentId named = incident.candidates.front().component;
-  const auto incumbent =
-      std::find_if(scores.begin(), scores.end(), [named](const LinkScore& score) {
-        return score.link == named;
-      });
-  const bool outdone = incumbent != scores.end() &&
-                       scores.front().llr > incumbent->llr + state_->options.localize.tie_nats &&
-                       scores.front().llr >= state_->options.loss.open_llr;
-  if (!outdone && scores.front().llr < kKeepScore * incident.candidates.front().score) {
-    return;
-  }
-  const auto suspects = ties(scores, state_->options.localize.tie_nats);
-  const bool moved = suspects.front().link != incident.candidates.front().component ||
-                     suspects.size() != incident.candidates.size();
-  const bool unsaid =
-      std::none_of(incident.evidence.begin(), incident.evidence.end(), [](const Evidence& line) {
-        return line.stage == "underlay-vote" && !line.clear;
-      });
-  const std::string text = vote_text(
-      suspects.front(), suspects.size(), {}, state_->telemetry.components, "lossy visits");
-  state_->place_on_links(index, incident.kind, suspects);
-  if (moved || unsaid) {
-    state_->incidents.add_evidence(index, {now, "underlay-vote", false, text});
-  }
 }
 
 void LossStage::describe_loss(Time now, IncidentIndex index, PairId pair) {

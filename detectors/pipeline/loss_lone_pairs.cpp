@@ -187,9 +187,9 @@ void LossStage::grow(Time now,
                      IncidentIndex index,
                      const Accusation& accusation,
                      std::span<const LinkVotes> raw) {
-  state_->place_on_links(
-      index, mostly_silent(accusation) ? "link-down" : "link-loss", accusation.suspects);
-  describe_underlay(now, index, accusation, raw);
+  const IncidentIndex kept = state_->place_on_links(
+      now, index, mostly_silent(accusation) ? "link-down" : "link-loss", accusation.suspects);
+  describe_underlay(now, kept, accusation, raw);
 }
 
 bool LossStage::has_company(const Unexplained& item) const {
@@ -207,6 +207,15 @@ bool LossStage::has_company(const Unexplained& item) const {
   return std::any_of(open.begin(), open.end(), [&](IncidentIndex index) {
     const Incident& incident = state_->incidents[index];
     return lone(incident) && fails_with_it(incident.pairs.front());
+  });
+}
+
+bool LossStage::may_open_again(Time now, PairId pair) const {
+  const std::vector<Incident>& all = state_->incidents.all();
+  return std::any_of(all.rbegin(), all.rend(), [&](const Incident& incident) {
+    return incident.closed && now - incident.last_seen <= state_->options.incident.reopen_after &&
+           incident.layer == Layer::kUnderlay && incident.symptom == Symptom::kUnreachable &&
+           state_->holds_either_way(incident, pair);
   });
 }
 
@@ -234,7 +243,7 @@ void LossStage::give_up_on(Time now, Unexplained& item) {
       claim(known, now, item.pair);
       return;
     }
-    if (prompt && !waited && has_company(item)) {
+    if (prompt && !waited && (has_company(item) || may_open_again(now, item.pair))) {
       return;
     }
   }
@@ -248,11 +257,13 @@ void LossStage::give_up_on(Time now, Unexplained& item) {
   }
   const IncidentIndex gray = prompt ? gray_incident_of(item.pair) : kNoIncident;
   if (gray != kNoIncident && item.incident == kNoIncident) {
-    // Its own flow may be broken; if not, the gray link has got worse.
-    if (settled && !tables->mismatch) {
+    // Its own flow may be broken; if not, or if it answers again, it was the gray link.
+    const bool answers = state_->log.streak(item.pair) == 0;
+    const bool broken = settled && tables->mismatch;
+    if (!broken && (settled || answers)) {
       claim(gray, now, item.pair);
     }
-    if (!settled || !tables->mismatch) {
+    if (!broken) {
       return;
     }
   }
@@ -285,7 +296,7 @@ IncidentIndex LossStage::open_lone(Time now, const Unexplained& item) {
 }
 
 void LossStage::place_lone(Time now, const Unexplained& item, const TableFinding& tables) {
-  const IncidentIndex index = item.incident;
+  IncidentIndex index = item.incident;
   const bool silent = item.symptom == Symptom::kUnreachable;
   const bool traced = state_->paths.known(item.pair) != nullptr;
   state_->incidents.add_evidence(index, {now, "overlay-walk", item.walk_clear, item.walk_text});
@@ -301,15 +312,17 @@ void LossStage::place_lone(Time now, const Unexplained& item, const TableFinding
     state_->place_table_mismatch(index, tables);
   } else if (tables.available && item.walk_clear) {
     // By elimination it is one of the links that only this pair crosses.
-    gather(now - state_->options.loss.pool_window, nullptr);
-    const auto all = unreachable_vote_.score(evidence_.relevant(state_->paths), Symptom::kLoss);
+    gather(now - state_->options.loss.pool_window);
+    const auto all = vote_.score(evidence_.relevant(state_->paths), Symptom::kLoss);
     std::vector<LinkScore> scores(all.begin(), all.end());
     const TracedPath* path = state_->paths.known(item.pair);
     std::erase_if(scores, [&](const LinkScore& score) {
       return path == nullptr || !crosses(*path, score.link);
     });
-    state_->place_on_links(
-        index, silent ? "link-down" : "link-loss", ties(scores, state_->options.localize.tie_nats));
+    index = state_->place_on_links(now,
+                                   index,
+                                   silent ? "link-down" : "link-loss",
+                                   ties(scores, state_->options.localize.tie_nats));
   }
   claim(index, now, item.pair);
 }

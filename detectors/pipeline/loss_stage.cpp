@@ -16,9 +16,27 @@ double lossy_visit_ratio(const PipelineOptions& options) {
   return -std::expm1(options.probing.probes_per_visit * std::log1p(-options.loss.base_loss_ratio));
 }
 
-VoteOptions vote_options(const PipelineOptions& options, double base, double open_llr) {
+/// Odds against a given link where something on the path is at fault for sure: a path of a fabric
+/// with two tiers crosses eight directed links there and as many back. @ours
+constexpr double kSilentPriorNats = 2.8;
+
+/// A trial is a visit here, and a link that spoils fewer of them than this is none to open an
+/// incident about. @ours
+FaultSearchOptions search_options(const PipelineOptions& options, double base, bool silent) {
+  FaultSearchOptions search;
+  search.loss.noise_least = base / 10.0;
+  search.loss.noise_most = std::min(base, 0.01);
+  search.loss.fault_least = std::max(search.loss.fault_least, 2.0 * search.loss.noise_most);
+  search.tie_nats = options.localize.tie_nats;
+  if (silent) {
+    search.prior_nats = kSilentPriorNats;
+  }
+  return search;
+}
+
+VoteOptions vote_options(const PipelineOptions& options, double base) {
   return {.base_loss_ratio = base,
-          .open_llr = open_llr,
+          .open_llr = options.loss.open_llr,
           .latency_hit_ratio = options.localize.latency_hit_ratio,
           .tie_nats = options.localize.tie_nats};
 }
@@ -30,10 +48,9 @@ LossStage::LossStage(PipelineState& state)
       ledger_(state.options.loss.pool_window),
       tests_(LossEvidenceOptions{.probes_per_visit = state.options.probing.probes_per_visit,
                                  .base_loss_ratio = state.options.loss.base_loss_ratio}),
-      gray_vote_(vote_options(
-          state.options, lossy_visit_ratio(state.options), state.options.loss.open_llr)),
-      unreachable_vote_(vote_options(
-          state.options, lossy_visit_ratio(state.options), state.options.loss.open_llr / 2)),
+      vote_(vote_options(state.options, lossy_visit_ratio(state.options))),
+      search_(search_options(state.options, lossy_visit_ratio(state.options), false)),
+      silent_search_(search_options(state.options, lossy_visit_ratio(state.options), true)),
       base_per_visit_(lossy_visit_ratio(state.options)),
       agent_dead_at_(1, Time::min()) {}
 

@@ -9,6 +9,7 @@
 // Internal to detectors/pipeline; thread-compatible.
 #pragma once
 
+#include "detectors/localize/fault_search.h"
 #include "detectors/loss/component_evidence.h"
 #include "detectors/loss/link_ledger.h"
 #include "detectors/pipeline/pipeline_state.h"
@@ -99,9 +100,14 @@ class LossStage final {
                    std::span<const ComponentAlarm> all,
                    const std::vector<PairId>& pairs);
   std::vector<Accusation> blame(std::span<const PathEvidence> evidence, bool unreachable);
+  bool accuses_silent(const Accusation& accusation) const;
   void open_underlay(Time now, const Accusation& accusation, std::span<const LinkVotes> raw);
   /// A lone pair's incident becomes that of the accused link.
   void grow(Time now,
+            IncidentIndex index,
+            const Accusation& accusation,
+            std::span<const LinkVotes> raw);
+  void join(Time now,
             IncidentIndex index,
             const Accusation& accusation,
             std::span<const LinkVotes> raw);
@@ -117,14 +123,24 @@ class LossStage final {
   void give_up_on(Time now, Unexplained& item);
   /// Does another failing pair share a link with it, so that the vote may soon know more?
   bool has_company(const Unexplained& item) const;
+  /// Did a closed incident of a link hold the pair, so that it may be about to open again?
+  bool may_open_again(Time now, PairId pair) const;
   /// An incident of one silent pair, which may grow into that of a link.
   bool lone(const Incident& incident) const;
   IncidentIndex lone_incident_of(std::span<const PairId> pairs) const;
   /// Starts the tests of the candidates anew: what they lost is explained.
   void forgive(IncidentIndex index);
   void refine(Time now);
-  void refine_one(Time now, IncidentIndex index);
-  void gather(Time since, const Incident* incident);
+  bool due(const Incident& incident, IncidentIndex index, Time now);
+  void refine_one(Time now, IncidentIndex index, std::span<const Accusation> accusations);
+  /// The place that explains today's evidence best; nullptr: where it is, or nowhere for sure.
+  const Accusation* better_place(const Incident& incident,
+                                 std::span<const Accusation> accusations) const;
+  /// Fills evidence_ with what no incident explains yet.
+  void gather(Time since);
+  /// ... and with what incidents of links, or of nothing, explain.
+  void gather_all(Time since);
+  bool explained_elsewhere(PairId pair) const;
   void claim(IncidentIndex index, Time now, PairId pair);
   void drop_claimed();
   IncidentIndex open_incident_of(const Accusation& accusation) const;
@@ -137,14 +153,18 @@ class LossStage final {
   void place_lone(Time now, const Unexplained& item, const TableFinding& tables);
   void describe_loss(Time now, IncidentIndex index, PairId pair);
 
+  static bool suspects(const Accusation& accusation, ComponentId link);
+  static bool names(const Incident& incident, ComponentId link);
+
   static bool about_loss(const Incident& incident) { return incident.symptom != Symptom::kLatency; }
 
   PipelineState* state_;
   LinkLedger ledger_;        ///< the paper's configuration only
   ComponentEvidence tests_;  ///< the other one's
   PagedColumn<PairId, PairId> both_ways_;
-  UnderlayVote gray_vote_;         ///< needs full evidence
-  UnderlayVote unreachable_vote_;  ///< a silent pair is strong evidence by itself
+  UnderlayVote vote_;          ///< counts; ranks the links of a lone pair
+  FaultSearch search_;         ///< which links together; the paper's configuration counts
+  FaultSearch silent_search_;  ///< ... where a silent pair shows that some link is at fault
   EvidenceTable evidence_;
   double base_per_visit_;
   std::vector<Unexplained> unexplained_;

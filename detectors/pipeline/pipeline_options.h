@@ -2,6 +2,7 @@
 #pragma once
 
 #include "detectors/incident/maintenance_window.h"
+#include "detectors/longterm/long_term_options.h"
 #include "detectors/shortterm/shift_options.h"
 #include "sim/base/units.h"
 #include "skeleton/skeleton_options.h"
@@ -25,9 +26,9 @@ struct ProbingOptions {
   std::uint8_t probes_per_visit = 10;                 ///< k @ours; the paper's configuration is 1
   Duration timeout = std::chrono::milliseconds(500);  ///< @ours (R-Pingmesh's value)
   std::uint16_t payload_bytes = 64;
-  std::uint8_t dscp = 26;      ///< the job's own class
-  bool counter_phase = false;  ///< the ends of a pair probe it half a sweep apart @ours
-  Duration lateness{};         ///< reports may come so long after their visit was complete @ours
+  std::uint8_t dscp = 26;     ///< the job's own class
+  bool counter_phase = true;  ///< the ends of a pair probe it half a sweep apart @ours
+  Duration lateness{};        ///< reports may come so long after their visit was complete @ours
 };
 
 /// Which of a window's features are compared.
@@ -60,17 +61,6 @@ struct ShortTermOptions {
   double threshold = 4.0;                                  ///< LOF
   double minimum_factor =
       1.25;  ///< the window's minimum must exceed the history's median minimum by it
-};
-
-/// Levels that creep away: half hours against a pair's own first day (`paper`: against the last two
-/// hours).
-struct LongTermOptions {
-  Duration period = std::chrono::minutes(30);         ///< @paper
-  Duration reference = std::chrono::hours(24);        ///< a pair's own level is the mean of it
-  Duration least_reference = std::chrono::hours(12);  ///< ... and known from here on
-  double least_factor = 1.05;                         ///< a drift is at least this, or ...
-  double least_shift_us = 1.0;                        ///< ... this
-  double false_alarms_per_day = 0.048;                ///< of 300,000 pairs
 };
 
 struct LossOptions {

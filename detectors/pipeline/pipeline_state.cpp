@@ -116,8 +116,7 @@ IncidentIndex PipelineState::open_accused(Time now,
                                           const std::string& kind,
                                           const Accusation& accusation) {
   const IncidentIndex index = incidents.open_incident(now, Layer::kUnderlay, symptom, kind);
-  place_on_links(index, kind, accusation.suspects);
-  return index;
+  return place_on_links(now, index, kind, accusation.suspects);
 }
 
 void PipelineState::explain_walk(IncidentIndex index, Time now, PairId pair) {
@@ -159,6 +158,24 @@ bool PipelineState::share_a_link(PairId a, PairId b) const {
   return shared;
 }
 
+bool PipelineState::ends_on(PairId pair, std::string_view host) const {
+  return telemetry.endpoints[ends(pair).source].host == host ||
+         telemetry.endpoints[ends(pair).target].host == host;
+}
+
+bool PipelineState::share_a_host(PairId a, PairId b) const {
+  return ends_on(a, telemetry.endpoints[ends(b).source].host) ||
+         ends_on(a, telemetry.endpoints[ends(b).target].host);
+}
+
+bool PipelineState::bridge_explains(const Incident& incident, PairId pair) const {
+  if (incident.kind != kBridgeLatency || incident.candidates.empty()) {
+    return false;
+  }
+  const auto host = bridge_hosts.find(incident.candidates.front().component);
+  return host != bridge_hosts.end() && ends_on(pair, host->second);
+}
+
 bool PipelineState::ends_at(PairId pair, ComponentId rnic) const {
   if (!rnic.valid()) {
     return false;
@@ -183,16 +200,41 @@ bool PipelineState::due_again(const Incident& incident, Time now) const {
   return age > 0 && (age & (age - 1)) == 0;
 }
 
-void PipelineState::place_on_links(IncidentIndex index,
-                                   const std::string& kind,
-                                   std::span<const LinkScore> suspects) {
-  if (!suspects.empty()) {
-    incidents.place(index,
-                    Layer::kUnderlay,
-                    kind,
-                    candidates_of(suspects),
-                    1.0 / static_cast<double>(suspects.size()));
+IncidentIndex PipelineState::place_on_links(Time now,
+                                            IncidentIndex index,
+                                            const std::string& kind,
+                                            std::span<const LinkScore> suspects) {
+  if (suspects.empty()) {
+    return index;
   }
+  incidents.place(index,
+                  Layer::kUnderlay,
+                  kind,
+                  candidates_of(suspects),
+                  1.0 / static_cast<double>(suspects.size()));
+  const auto twin = paper() || incidents[index].closed ? std::nullopt : twin_of(index);
+  if (!twin) {
+    return index;
+  }
+  const bool older = incidents.place_of(*twin) < incidents.place_of(index);
+  const IncidentIndex kept = older ? *twin : index;
+  incidents.merge(older ? index : *twin, kept, now);
+  return kept;
+}
+
+std::optional<IncidentIndex> PipelineState::twin_of(IncidentIndex index) const {
+  const Incident& incident = incidents[index];
+  const auto link = [](const Candidate& candidate) { return candidate.component; };
+  for (const IncidentIndex other : incidents.open()) {
+    const Incident& known = incidents[other];
+    if (!incidents.same(index, other) && known.layer == Layer::kUnderlay &&
+        (known.symptom == Symptom::kLatency) == (incident.symptom == Symptom::kLatency) &&
+        (known.symptom != Symptom::kLatency || known.kind == incident.kind) &&
+        std::ranges::is_permutation(incident.candidates, known.candidates, {}, link, link)) {
+      return other;
+    }
+  }
+  return std::nullopt;
 }
 
 void EvidenceTable::clear() {
@@ -231,7 +273,12 @@ std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
     });
   }
   items_.clear();
-  for (const PairId pair : pairs_) {
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    if (i + 2 * kPrefetchAhead < pairs_.size()) {
+      paths.prefetch_entry(pairs_[i + 2 * kPrefetchAhead]);
+      paths.prefetch_hops(pairs_[i + kPrefetchAhead]);
+    }
+    const PairId pair = pairs_[i];
     const TracedPath* path = paths.known(pair);
     if (path == nullptr) {
       continue;

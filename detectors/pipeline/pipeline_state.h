@@ -14,14 +14,19 @@
 #include "skeleton/activation.h"
 #include "skeleton/task_book.h"
 
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bonescan {
 
 constexpr const char* kTableMismatch = "table-mismatch";
 constexpr const char* kGidChange = "gid-change";
+constexpr const char* kBridgeLatency = "bridge-latency";
+constexpr const char* kLatencyDrift = "latency-drift";
 
 /// Tables that do not answer are asked this often, once per visit period. @ours
 constexpr int kTableAsks = 3;
@@ -57,6 +62,7 @@ struct PipelineState {
   std::uint32_t endpoint_count = 0;  ///< those of the directory that were submitted so far
   std::uint64_t pairs_full_mesh = 0;
   std::uint64_t pairs_same_rail = 0;
+  std::map<ComponentId, std::string> bridge_hosts;  ///< of bridges that were blamed for delay
   std::vector<PairRange> new_pairs;  ///< that relist() appended, until somebody has seen to them
 
   /// Lists for endpoints that were submitted together; returns their pairs.
@@ -117,6 +123,14 @@ struct PipelineState {
   /// Do the known paths of both cross one link?
   bool share_a_link(PairId a, PairId b) const;
 
+  /// Is one end of each on the same host?
+  bool share_a_host(PairId a, PairId b) const;
+
+  bool ends_on(PairId pair, std::string_view host) const;
+
+  /// Does the pair end on the host whose bridge is blamed for delay?
+  bool bridge_explains(const Incident& incident, PairId pair) const;
+
   /// Is the component the RNIC at an end of the pair?
   bool ends_at(PairId pair, ComponentId rnic) const;
 
@@ -126,10 +140,16 @@ struct PipelineState {
   /// Is the incident 1, 2, 4, 8, ... visit periods old?  Early evidence moves an answer most.
   bool due_again(const Incident& incident, Time now) const;
 
-  /// Places an incident on links; without any it stays where it is.
-  void place_on_links(IncidentIndex index,
-                      const std::string& kind,
-                      std::span<const LinkScore> suspects);
+  /// Places an incident on links; without any it stays where it is.  Where an open one names the
+  /// same links already, the younger of both is closed for the other: which lives on is returned.
+  IncidentIndex place_on_links(Time now,
+                               IncidentIndex index,
+                               const std::string& kind,
+                               std::span<const LinkScore> suspects);
+
+ private:
+  /// Another open incident of the same kind of symptom that names the same links.
+  std::optional<IncidentIndex> twin_of(IncidentIndex index) const;
 };
 
 /// Evidence about pairs, gathered for the vote.  Only paths that cross a cable of a failing path

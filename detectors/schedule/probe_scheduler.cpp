@@ -83,12 +83,11 @@ PairRange ProbeScheduler::relist(EndpointId source, std::span<const EndpointId> 
     place->id = source;
     place->phase = phase_of(source);
   }
-  if (options_.counter_phase) {
-    fill_in_step(*place, targets);
-  } else {
-    fill(*place, visiting_order(*place, targets));
-    place->next = 0;
-  }
+  fill(*place,
+       options_.counter_phase ? std::vector<EndpointId>(targets.begin(), targets.end())
+                              : visiting_order(*place, targets));
+  place->next = 0;
+  place->begun = false;
   return {PairId(first), static_cast<std::uint32_t>(pairs_.size()) - first};
 }
 
@@ -180,29 +179,6 @@ void ProbeScheduler::fill(Source& source, std::span<const EndpointId> targets) {
   source.count = static_cast<std::uint32_t>(targets.size());
 }
 
-void ProbeScheduler::fill_in_step(Source& source, std::span<const EndpointId> targets) {
-  std::vector<EndpointId> known;
-  for (std::uint32_t i = 0; i < source.count; ++i) {
-    known.push_back(source.entries[(source.next + i) % source.count].target);
-  }
-  const auto turn_of = [&](EndpointId target) {
-    return static_cast<std::size_t>(std::find(known.begin(), known.end(), target) - known.begin());
-  };
-  fill(source, targets);
-  source.fresh.clear();
-  source.next = 0;
-  std::size_t soonest = known.size();
-  for (std::uint32_t i = 0; i < source.count; ++i) {
-    const std::size_t turn = turn_of(targets[i]);
-    if (turn == known.size()) {
-      source.fresh.push_back(i);
-    } else if (turn < soonest) {
-      soonest = turn;
-      source.next = i;
-    }
-  }
-}
-
 std::vector<EndpointId> ProbeScheduler::visiting_order(const Source& source,
                                                        std::span<const EndpointId> targets) {
   // By target: how many visits away it was.
@@ -246,19 +222,24 @@ const ProbeScheduler::Entry* ProbeScheduler::advance(Source& source, const Activ
   return nullptr;
 }
 
+const ProbeScheduler::Entry* ProbeScheduler::slip(Source& source, std::int64_t period) {
+  const auto in_step = static_cast<std::uint32_t>(period % source.count);
+  if (!source.begun) {
+    source.next = in_step;
+  }
+  const bool slips = source.next != in_step && period % kSlipPeriods == 0;
+  return slips ? &source.entries[(source.next + source.count - 1) % source.count] : nullptr;
+}
+
 const ProbeScheduler::Entry* ProbeScheduler::pick(Source& source,
                                                   const Activation& activation,
                                                   std::int64_t period) const {
-  while (!source.fresh.empty()) {
-    const Entry& entry = source.entries[source.fresh.front()];
-    source.fresh.erase(source.fresh.begin());
-    if (activation.ready(entry.target)) {
-      return &entry;
+  if (options_.counter_phase && activation.active_targets(source.id) == source.count) {
+    if (const Entry* again = slip(source, period)) {
+      return again;
     }
   }
-  if (options_.counter_phase && activation.active_targets(source.id) == source.count) {
-    source.next = static_cast<std::uint32_t>(period % source.count);
-  }
+  source.begun = true;
   return advance(source, activation);
 }
 

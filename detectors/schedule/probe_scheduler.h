@@ -5,7 +5,8 @@
 // at different phases, which spreads the load of a period over the whole of it.  The scheduler only
 // decides; a backend sends.
 // Invariants: 1. at most one visit per source and period, and it stays inside the period; 2. while
-// the active set does not change, every active target is visited exactly once in every sweep;
+// the active set does not change, every active target is visited exactly once in every sweep, which
+// is an eighth longer while a source falls into step;
 // 3. requests come ordered by (start, pair); 4. a PairId keeps its meaning for the whole run, also
 // that of a pair that leaves its list and comes back.  Ids are given when a pair is first listed:
 // those of one submission, and those that one relist() adds, ascend with (source, target) whatever
@@ -13,8 +14,11 @@
 // allocated after the first plan if the caller keeps its vector and nobody is submitted or gets
 // another list; 6. of a source that has ended only its pairs stay.
 // With options.counter_phase the lists of a submission are ordered by counter_phase(), and a source
-// all of whose targets are active is at the place of its list that follows from the period alone:
-// whoever became ready late, or was listed anew, falls into step.  New targets still come first.
+// all of whose targets are active is at the place of its list that follows from the period alone.
+// A new list begins in step, so nobody waits for longer than a sweep of the old list and one of the
+// new.  Who became ready late falls into step by visiting one target twice in every kSlipPeriods:
+// to jump there would leave those that are skipped unvisited for two sweeps.  Where lists are not
+// counter-phased, targets that are new to a list come first.
 // What a source is asked to do depends on the other tasks only through its own id, which counts
 // who was submitted before: its phase, the order of its list and its source ports follow from ids.
 // Rough model: a plan costs one step per source that has not ended, plus one per sleeping entry
@@ -39,6 +43,9 @@ namespace bonescan {
 /// The source port of a pair's probes: constant, so that its ECMP path is.  It follows from the
 /// ends alone, so other lists do not move it.  In the dynamic range 49152..65535 (RFC 6335).
 std::uint16_t probe_source_port(std::uint64_t seed, Pair ends);
+
+/// A source that is out of step stays where it is once in so many periods. @ours
+constexpr std::int64_t kSlipPeriods = 8;
 
 class ProbeScheduler final {
  public:
@@ -108,8 +115,7 @@ class ProbeScheduler final {
     std::unique_ptr<Entry[]> entries;
     std::uint32_t count = 0;
     std::uint32_t next = 0;  ///< entry at which the next search starts
-    /// Counter-phased only: entries that are new to the list and not visited yet.
-    std::vector<std::uint32_t> fresh{};
+    bool begun = false;      ///< it has visited somebody of this list
   };
 
   void submit_in_order(const PingLists& lists);
@@ -121,8 +127,8 @@ class ProbeScheduler final {
   /// In which order the source visits `targets` from now on.
   static std::vector<EndpointId> visiting_order(const Source& source,
                                                 std::span<const EndpointId> targets);
-  /// As fill(), with the places of the visits left where they are.
-  void fill_in_step(Source& source, std::span<const EndpointId> targets);
+  /// The entry to visit in the period if the source is to fall into step, else nullptr.
+  static const Entry* slip(Source& source, std::int64_t period);
   /// The entry to visit in the period, or nullptr.
   const Entry* pick(Source& source, const Activation& activation, std::int64_t period) const;
   /// The next active entry, or nullptr.

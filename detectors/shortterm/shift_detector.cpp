@@ -2,6 +2,7 @@
 
 #include "detectors/shortterm/lof.h"
 #include "sim/base/check.h"
+#include "sim/base/prefetch.h"
 
 #include <algorithm>
 #include <cmath>
@@ -97,15 +98,12 @@ void ShiftDetector::observe(Time /*now*/, std::span<const ObservedVisit> visits)
     if (2 * visit_levels(rtts, floor_ns, one.levels) < std::max<std::size_t>(rtts.size(), 1)) {
       continue;
     }
-    PairState& state = states_[visit.pair];
-    twice_ = twice_ || state.staged;
-    state.staged = true;
     staged_.push_back(one);
   }
 }
 
 void ShiftDetector::evaluate(Time now, std::vector<Verdict>& verdicts) {
-  if (twice_) {
+  if (some_pair_twice()) {
     std::sort(staged_.begin(), staged_.end(), [](const Staged& a, const Staged& b) {
       return std::tie(a.pair, a.start, a.levels) < std::tie(b.pair, b.start, b.levels);
     });
@@ -113,11 +111,13 @@ void ShiftDetector::evaluate(Time now, std::vector<Verdict>& verdicts) {
   open_turn();
   judged_.resize(staged_.size());
   for (std::size_t i = 0; i < staged_.size(); ++i) {
+    if (i + kPrefetchAhead < staged_.size()) {
+      prefetch_row(ring_, staged_[i + kPrefetchAhead].pair, options_.history);
+    }
     judge(now, staged_[i], judged_[i]);
   }
   const bool some = !staged_.empty();
   staged_.clear();
-  twice_ = false;
   close_turn();
   if (some) {
     first_ = evaluations_ == 0 ? now : first_;
@@ -126,6 +126,20 @@ void ShiftDetector::evaluate(Time now, std::vector<Verdict>& verdicts) {
     scored_ = 0;
   }
   report(now, verdicts);
+}
+
+// Has some pair two visits in this turn?
+bool ShiftDetector::some_pair_twice() {
+  bool twice = false;
+  for (std::size_t i = 0; i < staged_.size(); ++i) {
+    if (i + kPrefetchAhead < staged_.size()) {
+      prefetch_row(states_, staged_[i + kPrefetchAhead].pair);
+    }
+    PairState& state = states_[staged_[i].pair];
+    twice = twice || state.staged;
+    state.staged = true;
+  }
+  return twice;
 }
 
 // One verdict a pair, the rarest; the sort is over the few that are late.
@@ -415,7 +429,8 @@ void ShiftDetector::contribute(PairState& state, const Comparison& found) {
 
 void ShiftDetector::remember(PairId pair, PairState& state, const VisitLevels& levels) {
   (&ring_[pair])[state.next] = levels;
-  state.next = static_cast<std::uint8_t>((state.next + std::size_t{1}) % options_.history);
+  const std::size_t next = state.next + std::size_t{1};
+  state.next = static_cast<std::uint8_t>(next == options_.history ? 0 : next);
   state.count = static_cast<std::uint8_t>(
       std::min<std::size_t>(state.count + std::size_t{1}, options_.history));
 }

@@ -139,6 +139,7 @@ class ShiftDetector final : public Detector {
     bool shown = false;  ///< late by a threshold, not by eye
   };
 
+  bool some_pair_twice();
   void open_turn();
   void close_turn();
   void judge(Time now, const Staged& visit, JudgedVisit& out);
@@ -163,7 +164,6 @@ class ShiftDetector final : public Detector {
   PagedColumn<PairId, PairState> states_;
   std::vector<Class> classes_;  ///< one per value of std::uint8_t
   std::vector<Staged> staged_;
-  bool twice_ = false;  ///< some pair has two visits in this turn
   std::vector<JudgedVisit> judged_;
   Time first_;  ///< of the first turn that judged
   Time last_;

@@ -1,9 +1,12 @@
 #include "detectors/shortterm/short_term_detector.h"
 
+#include "detectors/shortterm/sorting_network.h"
 #include "sim/base/check.h"
+#include "sim/base/prefetch.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace bonescan {
 namespace {
@@ -13,20 +16,25 @@ constexpr std::size_t kLeastContributingHistory = 2;
 
 constexpr double kMicrosecondsPerSecond = 1e6;
 
-double median_of(std::span<const std::array<float, kFeatureCount>> windows, Feature feature) {
-  std::array<float, kMaxHistory> values{};
-  std::size_t count = 0;
-  for (const auto& window : windows) {
-    // Insertion in order; a history has at most kMaxHistory windows.
-    std::size_t position = count++;
-    for (; position > 0 && values[position - 1] > window[feature]; --position) {
-      values[position] = values[position - 1];
-    }
-    values[position] = window[feature];
-  }
-  const double low = values[(count - 1) / 2];
-  const double high = values[count / 2];
-  return (low + high) / 2.0;
+struct Medians {
+  double median = 0.0;   ///< of the windows' medians
+  double minimum = 0.0;  ///< of their minima
+};
+
+/// The first features of some windows: P25, the median, P75, the minimum.
+using FeatureRows = std::array<FourFloats, kNetworkRows>;
+static_assert(kMaxHistory == kNetworkRows && kP50 < 4 && kMin < 4);
+
+// Of the first `count` rows; reorders them.  REQUIRES: count >= 1.
+Medians medians_of(FeatureRows& rows, std::size_t count) {
+  fill_rest<float>(rows, count);
+  sort_rows(rows);
+  const FourFloats low = rows[kNetworkRows / 2 - 1];
+  const FourFloats high = count % 2 == 0 ? rows[kNetworkRows / 2] : low;
+  const auto middle = [&](Feature feature) {
+    return (static_cast<double>(low[feature]) + static_cast<double>(high[feature])) / 2.0;
+  };
+  return {middle(kP50), middle(kMin)};
 }
 
 }  // namespace
@@ -82,15 +90,26 @@ void ShortTermDetector::evaluate(Time window_end,
   const std::size_t rows = window.pairs.size();
   results.assign(rows, ShortTermResult{});
   queries_.resize(rows);
+  sums_.resize(rows);
   for (std::size_t row = 0; row < rows; ++row) {
     const PairId pair = window.pairs[row];
+    if (row + kPrefetchAhead < rows) {
+      const PairId later = window.pairs[row + kPrefetchAhead];
+      prefetch_row(states_, later);
+      prefetch_row(ring_ends_, later, history_);
+      prefetch_row(ring_, later, history_);
+    }
     BONESCAN_DCHECK(states_.contains(pair));
     queries_[row] = stored_features(window.features_us[row]);
     results[row].pair = pair;
     forget_old(window_end, pair);
-    compare_levels(queries_[row], results[row]);
+    compare_levels(row, results[row]);
     const PairState& state = states_[pair];
     if (state.count > options_.neighbours && (paper_ || scale_.trusted(state.pair_class))) {
+      if (!paper_ && !all_factors_ && !minimum_rose(results[row])) {
+        results[row].kind = VerdictKind::kHealthy;
+        continue;
+      }
       stage(row, pair);
       if (batches_[state.count].filled == kLofLanes) {
         flush(batches_[state.count], state.count, results);
@@ -103,6 +122,16 @@ void ShortTermDetector::evaluate(Time window_end,
     }
   }
   for (std::size_t row = 0; row < rows; ++row) {
+    // The state first, since it says where in the history the window goes.
+    if (row + 2 * kPrefetchAhead < rows) {
+      prefetch_row(states_, window.pairs[row + 2 * kPrefetchAhead]);
+    }
+    if (row + kPrefetchAhead < rows) {
+      const PairId later = window.pairs[row + kPrefetchAhead];
+      const std::size_t next = states_[later].next;
+      prefetch(&ring_[later] + next, sizeof(StoredFeatures));
+      prefetch(&ring_ends_[later] + next, sizeof(Time));
+    }
     settle(window_end, row, results[row]);
   }
   scale_.close_window();
@@ -128,11 +157,10 @@ ShortTermDetector::StoredFeatures ShortTermDetector::stored_features(
 std::span<const ShortTermDetector::StoredFeatures> ShortTermDetector::remembered(PairId pair) {
   const PairState& state = states_[pair];
   const StoredFeatures* ring = &ring_[pair];
-  std::size_t position = (state.next + history_ - state.count) % history_;
-  for (std::size_t i = 0; i < state.count; ++i) {
-    chronological_[i] = ring[position];
-    position = position + 1 == history_ ? 0 : position + 1;
-  }
+  const std::size_t first = oldest(state);
+  const std::size_t to_end = std::min<std::size_t>(state.count, history_ - first);
+  const auto rest = std::copy_n(ring + first, to_end, chronological_.begin());
+  std::copy_n(ring, state.count - to_end, rest);
   return std::span(chronological_).first(state.count);
 }
 
@@ -141,19 +169,31 @@ void ShortTermDetector::forget_old(Time window_end, PairId pair) {
   PairState& state = states_[pair];
   const Time reference = state.anomalous_run != 0 ? state.frozen_at : window_end;
   const Time* ends = &ring_ends_[pair];
-  while (state.count > 0 &&
-         reference - ends[(state.next + history_ - state.count) % history_] > history_age_) {
+  while (state.count > 0 && reference - ends[oldest(state)] > history_age_) {
     --state.count;
   }
 }
 
-void ShortTermDetector::compare_levels(const StoredFeatures& query, ShortTermResult& result) {
-  const std::span<const StoredFeatures> history = remembered(result.pair);
-  if (history.empty()) {
+void ShortTermDetector::compare_levels(std::size_t row, ShortTermResult& result) {
+  const StoredFeatures& query = queries_[row];
+  const PairState& state = states_[result.pair];
+  if (state.count == 0) {
     return;
   }
-  const double median = median_of(history, kP50);
-  const double minimum = median_of(history, kMin);
+  const StoredFeatures* const ring = &ring_[result.pair];
+  FeatureVector& sums = sums_[row];
+  sums = {};
+  FeatureRows rows;  // NOLINT(cppcoreguidelines-pro-type-member-init): the first are filled at once
+  std::size_t position = oldest(state);
+  for (std::size_t i = 0; i < state.count; ++i) {
+    const StoredFeatures& window = ring[position];
+    std::memcpy(&rows[i], window.data(), sizeof(rows[i]));
+    for (std::size_t f = 0; f < kFeatureCount; ++f) {
+      sums[f] += static_cast<double>(window[f]);
+    }
+    position = position + 1 == history_ ? 0 : position + 1;
+  }
+  const auto [median, minimum] = medians_of(rows, state.count);
   if (paper_) {
     result.factor = static_cast<float>(query[kP50] / median);
     result.minimum_factor = static_cast<float>(query[kMin] / minimum);
@@ -163,9 +203,9 @@ void ShortTermDetector::compare_levels(const StoredFeatures& query, ShortTermRes
   }
 }
 
-// REQUIRES: compare_levels was called for this row, so chronological_ holds its history.
 void ShortTermDetector::stage(std::size_t row, PairId pair) {
   const PairState& state = states_[pair];
+  const std::span<const StoredFeatures> history = remembered(pair);
   Batch& batch = batches_[state.count];
   const std::size_t lane = batch.filled++;
   batch.rows[lane] = static_cast<std::uint32_t>(row);
@@ -178,7 +218,7 @@ void ShortTermDetector::stage(std::size_t row, PairId pair) {
     const double per_unit = 1.0 / units[f];
     batch.block.query[f][lane] = queries_[row][f] * per_unit;
     for (std::size_t w = 0; w < state.count; ++w) {
-      batch.block.history[w][f][lane] = chronological_[w][f] * per_unit;
+      batch.block.history[w][f][lane] = history[w][f] * per_unit;
     }
   }
 }
@@ -202,8 +242,7 @@ void ShortTermDetector::flush(Batch& batch,
 VerdictKind ShortTermDetector::judge(const ShortTermResult& result) const {
   const bool anomalous =
       paper_ ? result.lof > static_cast<float>(kPaperLofThreshold)
-             : result.lof > static_cast<float>(options_.threshold) &&
-                   result.minimum_factor >= static_cast<float>(options_.minimum_factor);
+             : result.lof > static_cast<float>(options_.threshold) && minimum_rose(result);
   return anomalous ? VerdictKind::kAnomalous : VerdictKind::kHealthy;
 }
 
@@ -215,7 +254,7 @@ void ShortTermDetector::settle(Time window_end, std::size_t row, const ShortTerm
   }
   PairState& state = states_[result.pair];
   if (result.kind != VerdictKind::kAnomalous) {
-    contribute(query, result);
+    contribute(row, result);
     thaw(window_end, result.pair);
     remember(window_end, result.pair, query);
     return;
@@ -230,7 +269,7 @@ void ShortTermDetector::settle(Time window_end, std::size_t row, const ShortTerm
   }
 }
 
-void ShortTermDetector::contribute(const StoredFeatures& query, const ShortTermResult& result) {
+void ShortTermDetector::contribute(std::size_t row, const ShortTermResult& result) {
   const PairState& state = states_[result.pair];
   if (state.count < kLeastContributingHistory) {
     return;
@@ -240,15 +279,9 @@ void ShortTermDetector::contribute(const StoredFeatures& query, const ShortTermR
       result.minimum_factor >= static_cast<float>(options_.minimum_factor)) {
     return;
   }
-  FeatureVector sums{};
-  for (const StoredFeatures& window : remembered(result.pair)) {
-    for (std::size_t f = 0; f < kFeatureCount; ++f) {
-      sums[f] += window[f];
-    }
-  }
   FeatureVector deviation;
   for (std::size_t f = 0; f < kFeatureCount; ++f) {
-    deviation[f] = query[f] - sums[f] / static_cast<double>(state.count);
+    deviation[f] = queries_[row][f] - sums_[row][f] / static_cast<double>(state.count);
   }
   scale_.contribute(state.pair_class, deviation, state.count);
 }
@@ -257,7 +290,8 @@ void ShortTermDetector::remember(Time window_end, PairId pair, const StoredFeatu
   PairState& state = states_[pair];
   (&ring_[pair])[state.next] = query;
   (&ring_ends_[pair])[state.next] = window_end;
-  state.next = static_cast<std::uint8_t>((state.next + std::size_t{1}) % history_);
+  const std::size_t next = state.next + std::size_t{1};
+  state.next = static_cast<std::uint8_t>(next == history_ ? 0 : next);
   state.count = static_cast<std::uint8_t>(std::min(state.count + std::size_t{1}, history_));
 }
 

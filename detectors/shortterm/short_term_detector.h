@@ -44,7 +44,7 @@ constexpr std::uint8_t kFreezeWindows = 20;
 struct ShortTermResult {
   PairId pair;
   VerdictKind kind = VerdictKind::kInsufficientData;
-  float lof = 0.0F;     ///< 0 where there is insufficient data
+  float lof = 0.0F;     ///< 0 where there is insufficient data, or the minimum settles it
   float factor = 1.0F;  ///< median over the history's median of medians; 1 without a history
   float minimum_factor = 1.0F;  ///< minimum over the history's median minimum; 1 without a history
 };
@@ -65,6 +65,9 @@ class ShortTermDetector final {
   void set_class(PairId pair, std::uint8_t pair_class);
   /// Older windows are not used.  The default is WindowOptions::history_age.
   void set_history_age(Duration age) { history_age_ = age; }
+  /// Also those factors that cannot change a verdict, since the minimum did not rise enough: for
+  /// who studies the factor by itself.  Nearly all windows of a healthy network are such.
+  void want_all_factors() { all_factors_ = true; }
   /// Ends a freeze: the pair's history ages as usual again, so that a pair that was frozen for
   /// longer than the history's age learns anew from its next window.
   void release(PairId pair);
@@ -98,14 +101,25 @@ class ShortTermDetector final {
   };
 
   StoredFeatures stored_features(const FeatureVector& features_us) const;
+  /// Where the oldest remembered window lies.
+  std::size_t oldest(const PairState& state) const {
+    const std::size_t place = state.next + history_ - state.count;
+    return place < history_ ? place : place - history_;
+  }
+
   std::span<const StoredFeatures> remembered(PairId pair);
   void forget_old(Time window_end, PairId pair);
-  void compare_levels(const StoredFeatures& query, ShortTermResult& result);
+  void compare_levels(std::size_t row, ShortTermResult& result);
   void stage(std::size_t row, PairId pair);
   void flush(Batch& batch, std::size_t history_count, std::span<ShortTermResult> results) const;
+  /// Did the minimum rise enough for an anomaly?
+  bool minimum_rose(const ShortTermResult& result) const {
+    return result.minimum_factor >= static_cast<float>(options_.minimum_factor);
+  }
+
   VerdictKind judge(const ShortTermResult& result) const;
   void settle(Time window_end, std::size_t row, const ShortTermResult& result);
-  void contribute(const StoredFeatures& query, const ShortTermResult& result);
+  void contribute(std::size_t row, const ShortTermResult& result);
   void remember(Time window_end, PairId pair, const StoredFeatures& query);
   void thaw(Time window_end, PairId pair);
 
@@ -113,6 +127,7 @@ class ShortTermDetector final {
   Duration history_age_;
   ShortTermOptions options_;
   bool paper_;
+  bool all_factors_ = false;
   LofKernel kernel_;
   PooledScale scale_;
   PagedColumn<PairId, StoredFeatures> ring_;  ///< `history_` entries a pair
@@ -120,6 +135,7 @@ class ShortTermDetector final {
   PagedColumn<PairId, PairState> states_;
   // Reused between windows.
   std::vector<StoredFeatures> queries_;  ///< by row
+  std::vector<FeatureVector> sums_;      ///< of the remembered windows, by row
   std::array<StoredFeatures, kMaxHistory> chronological_{};
   std::vector<Batch> batches_;  ///< by length of history
 };

@@ -1,5 +1,6 @@
 #include "detectors/window/features.h"
 
+#include "detectors/window/rank_sort.h"
 #include "sim/base/check.h"
 
 #include <algorithm>
@@ -11,22 +12,8 @@
 namespace bonescan {
 namespace {
 
-// Comparisons of random RTTs are mispredicted half of the time, so short and middle lengths are
-// sorted without any: insertion by minimum and maximum, then by digits.
-constexpr std::size_t kLongestInsertion = 24;
+// Middle lengths are sorted by digits, without mispredicted comparisons too.
 constexpr std::size_t kLongestDigitSort = 1024;
-
-void sort_by_insertion(std::span<std::uint32_t> values) {
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    std::uint32_t carried = values[i];
-    for (std::size_t j = 0; j < i; ++j) {
-      const std::uint32_t held = values[j];
-      values[j] = std::min(held, carried);
-      carried = std::max(held, carried);
-    }
-    values[i] = carried;
-  }
-}
 
 // Least significant digit first, over the digits in which the values differ.
 void sort_by_digits(std::span<std::uint32_t> values) {
@@ -61,8 +48,8 @@ void sort_by_digits(std::span<std::uint32_t> values) {
 }
 
 void sort(std::span<std::uint32_t> values) {
-  if (values.size() <= kLongestInsertion) {
-    sort_by_insertion(values);
+  if (values.size() <= kLongestRanking) {
+    sort_by_rank(values);
   } else if (values.size() <= kLongestDigitSort) {
     sort_by_digits(values);
   } else {

@@ -11,6 +11,7 @@
 #include "detectors/telemetry/endpoint.h"
 #include "detectors/window/features.h"
 #include "sim/base/paged_column.h"
+#include "sim/base/prefetch.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +40,9 @@ class WindowStore final {
   /// Rows of a probe batch; lost probes and local errors are skipped.  Leave out the first row of a
   /// visit that met a cold flow: it measures the upcall, not the path.
   void add(PairId pair, std::span<const std::uint32_t> rtts_ns);
+
+  /// Asks for what add() will read.
+  [[gnu::always_inline]] void prefetch_group(PairId pair) const { prefetch_row(groups_, pair); }
 
   /// Has any of them a sample since the last close?
   bool holds(PairRange pairs) const;

@@ -37,6 +37,12 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
       return make_eswitch_effect(spec);
     case EffectKind::kControlOff:
       return make_queue_effect(spec);
+    case EffectKind::kGidReregister:
+    case EffectKind::kGidSparse:
+    case EffectKind::kGidMissing:
+    case EffectKind::kPcieWidth:
+    case EffectKind::kHugepages:
+      return make_device_effect(spec);
   }
   return nullptr;
 }
@@ -89,6 +95,16 @@ std::string_view effect_name(EffectKind kind) {
       return "counters.set";
     case EffectKind::kFlowEdit:
       return "flow.edit";
+    case EffectKind::kGidReregister:
+      return "gid.reregister";
+    case EffectKind::kGidSparse:
+      return "gid.sparse";
+    case EffectKind::kGidMissing:
+      return "gid.missing";
+    case EffectKind::kPcieWidth:
+      return "pcie.width";
+    case EffectKind::kHugepages:
+      return "hugepages.set";
   }
   return "unknown";
 }

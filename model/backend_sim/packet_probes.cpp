@@ -124,7 +124,7 @@ bool PacketProbes::cross(Pending& visit, bool answer, bool encap, Duration& cost
   const RnicId target = answer ? visit.spec.source : visit.spec.target;
   const RnicId at = encap ? source : target;
   const std::size_t end = quad.end_of(at);
-  if (encap && !world_->tunnels().sends(source)) {
+  if (encap && !world_->sends(source)) {
     return false;
   }
   const auto cost_ns = cross_bridge(*world_,

@@ -38,6 +38,17 @@ Expected<HostReport> SimHostInspector::inspect(EndpointId at, Time now) {
   if (const GidTable& gids = world_->leases().gids(rnic); !gids.entries().empty()) {
     report.gids = rows_of(gids);
   }
+  const HostDevices& devices = world_->devices();
+  const HostId host = fabric.host_of(rnic);
+  report.hugepages.push_back({.page_size = static_cast<std::uint64_t>(kHugepageSize.count()),
+                              .pages = devices.hugepages(host),
+                              .free = devices.hugepages_free(host),
+                              .expected = devices.hugepages_expected()});
+  const double speed_gts = devices.speed_gts(rnic);
+  report.pcie = PcieLink{.width = devices.lanes(rnic),
+                         .width_limit = kPcieLanes,
+                         .speed_gts = speed_gts,
+                         .speed_limit_gts = speed_gts};
   bool active = false;
   for (std::uint32_t port = 0; port < fabric.ports(); ++port) {
     const bool up = world_->links().up(fabric.access_cable(rnic, port));

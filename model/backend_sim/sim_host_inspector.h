@@ -1,8 +1,8 @@
 // What a simulated host tells about itself: what of a host the model has.
 //
-// The GID table of the virtual function, the ports of the bond and the state of the port; huge
-// pages, PCIe and the counters of the RNIC are no part of the model and are left out, as by a tool
-// that cannot read them.  Thread-compatible.
+// The GID table of the virtual function, huge pages, the slot of the RNIC, the ports of the bond
+// and the state of the port, in the words of the tools that print them; the counters of the RNIC
+// are left out, as by a tool that cannot read them.  Thread-compatible.
 #pragma once
 
 #include "detectors/telemetry/telemetry.h"

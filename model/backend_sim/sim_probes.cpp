@@ -2,6 +2,7 @@
 
 #include "sim/base/check.h"
 #include "sim/base/philox_batch.h"
+#include "sim/base/prefetch.h"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +25,11 @@ SimProbes::SimProbes(World& world,
     : world_(&world), endpoints_(&endpoints), evaluation_(evaluation), workers_(threads) {}
 
 void SimProbes::submit(std::span<const ProbeRequest> requests) {
-  for (const ProbeRequest& request : requests) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (i + kPrefetchAhead < requests.size()) {
+      prefetch_element(quad_of_pair_, requests[i + kPrefetchAhead].pair);
+    }
+    const ProbeRequest& request = requests[i];
     BONESCAN_CHECK(request.count > 0 && request.start >= world_->engine().now());
     const RnicId source = endpoints_->rnic(request.ends.source);
     const RnicId target = endpoints_->rnic(request.ends.target);

@@ -56,15 +56,68 @@ void GidTable::add(const Gid& value) {
   put(value, GidType::kRoceV2);
 }
 
-void GidTable::register_again(const std::vector<Gid>& order, std::size_t held_count) {
-  for (std::size_t i = 0; i < std::min(held_count, entries_.size()); ++i) {
-    held_.push_back(entries_[i].index);
+const GidEntry* GidTable::at(std::uint16_t index) const {
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const GidEntry& entry) {
+    return entry.index == index;
+  });
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+std::vector<Gid> GidTable::addresses() const {
+  std::vector<Gid> order;
+  for (const GidEntry& entry : entries_) {
+    if (std::find(order.begin(), order.end(), entry.value) == order.end()) {
+      order.push_back(entry.value);
+    }
   }
+  return order;
+}
+
+void GidTable::register_again(const std::vector<Gid>& order, std::size_t held_count) {
+  std::vector<std::uint16_t> held;
+  for (std::size_t i = 0; i < std::min(held_count, entries_.size()); ++i) {
+    held.push_back(entries_[i].index);
+  }
+  register_again(order, std::move(held));
+}
+
+void GidTable::register_again(const std::vector<Gid>& order,
+                              std::vector<std::uint16_t> held,
+                              GidTypes types) {
+  held_.insert(held_.end(), held.begin(), held.end());
   std::sort(held_.begin(), held_.end());
   entries_.clear();
   for (const Gid& value : order) {
-    add(value);
+    put(value, GidType::kRoceV1);
+    if (types == GidTypes::kBoth) {
+      put(value, GidType::kRoceV2);
+    }
   }
+}
+
+GidTable troubled(GidTable table, const Gid& ipv4, const GidTrouble& trouble) {
+  if (trouble == GidTrouble{}) {
+    return table;
+  }
+  std::vector<Gid> order = table.addresses();
+  std::vector<std::uint16_t> taken;
+  if (trouble.sparse > 0) {
+    // By others, after its first address.
+    taken.push_back(static_cast<std::uint16_t>(table.first_index() + 2));
+    taken.push_back(static_cast<std::uint16_t>(table.first_index() + 3));
+  }
+  if (const auto held = table.find(ipv4, GidType::kRoceV2); held && trouble.registered_again > 0) {
+    taken.push_back(*held);
+    std::stable_sort(order.begin(), order.end(), [&](const Gid& a, const Gid& b) {
+      return a != ipv4 && b == ipv4;
+    });
+  }
+  if (trouble.no_ipv4 > 0) {
+    std::erase(order, ipv4);
+  }
+  table.register_again(
+      order, std::move(taken), trouble.no_v2 > 0 ? GidTypes::kRoceV1Alone : GidTypes::kBoth);
+  return table;
 }
 
 bool same_addresses(const GidTable& a, const GidTable& b) {

@@ -22,6 +22,12 @@ enum class GidType : std::uint8_t {
   kRoceV2
 };
 
+/// Of one address: what a port's RoCE mode makes of it.
+enum class GidTypes : std::uint8_t {
+  kBoth,
+  kRoceV1Alone,
+};
+
 struct Gid {
   std::array<std::uint8_t, 16> bytes{};
 
@@ -50,6 +56,9 @@ class GidTable final {
 
   std::optional<std::uint16_t> find(const Gid& value, GidType type) const;
 
+  /// What stands there; nullptr if nothing does.
+  const GidEntry* at(std::uint16_t index) const;
+
   std::uint16_t first_index() const { return first_index_; }
 
   /// Registers an address: both types, each at the first free index.
@@ -58,6 +67,15 @@ class GidTable final {
   /// The network service restarts: every address is deleted and registered again, in `order`.
   /// The first `held_count` entries are held by live queue pairs: their indexes stay taken.
   void register_again(const std::vector<Gid>& order, std::size_t held_count);
+
+  /// The same, with these indexes taken: by entries of live queue pairs, or of other containers,
+  /// which are not seen here.
+  void register_again(const std::vector<Gid>& order,
+                      std::vector<std::uint16_t> held,
+                      GidTypes types = GidTypes::kBoth);
+
+  /// The addresses in the order in which they stand.
+  std::vector<Gid> addresses() const;
 
   /// The last queue pair of the old entries is gone.
   void release_held() { held_.clear(); }
@@ -69,6 +87,19 @@ class GidTable final {
   std::vector<GidEntry> entries_;
   std::vector<std::uint16_t> held_;  ///< sorted
 };
+
+/// What of a table is not as it was made.  Counts, since several faults may do the same.
+struct GidTrouble {
+  std::uint16_t registered_again = 0;  ///< link-local first, while live queue pairs hold an entry
+  std::uint16_t sparse = 0;            ///< other containers' entries stand between its addresses
+  std::uint16_t no_v2 = 0;             ///< RoCE v1 alone
+  std::uint16_t no_ipv4 = 0;           ///< only link-local addresses
+
+  bool operator==(const GidTrouble&) const = default;
+};
+
+/// `table` as that leaves it.
+GidTable troubled(GidTable table, const Gid& ipv4, const GidTrouble& trouble);
 
 /// The same values with the same types, wherever they stand.
 bool same_addresses(const GidTable& a, const GidTable& b);

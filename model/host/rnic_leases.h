@@ -2,6 +2,10 @@
 //
 // An RNIC serves at most one training container at a time, so what belongs to its container
 // (readiness, agent, tenant, virtual function, GID table) stands in columns by RNIC.
+// The container's probing process looks its address up by value when it starts, and from then on
+// remembers the index: if something else stands there later, its packets carry an address that
+// nobody routes, until the process starts again.  That processes remember indexes is quoted from
+// public reports; that the prober is one of them is ours.
 // Invariants: 1. an RNIC has at most one lease; 2. a lease number is never used again; 3. an RNIC
 // without a lease is not ready.
 #pragma once
@@ -32,7 +36,9 @@ class RnicLeases final {
         ready_(rnic_count),
         agent_stops_(rnic_count),
         leases_(rnic_count),
-        gids_(rnic_count) {}
+        gids_(rnic_count),
+        gid_indexes_(rnic_count),
+        addressed_(rnic_count, 1) {}
 
   /// kNoLease if nobody has it.
   std::uint32_t number(RnicId rnic) const { return numbers_[rnic]; }
@@ -46,7 +52,14 @@ class RnicLeases final {
 
   const GidTable& gids(RnicId rnic) const { return gids_[rnic]; }
 
-  GidTable& gids(RnicId rnic) { return gids_[rnic]; }
+  /// The address that routers know: ::ffff:a.b.c.d of its lease.
+  Gid ipv4_gid(RnicId rnic) const { return ipv4_mapped_gid(leases_[rnic].overlay_address); }
+
+  /// What the probing process remembers.
+  std::uint16_t gid_index(RnicId rnic) const { return gid_indexes_[rnic]; }
+
+  /// Does the routed address, as RoCE v2, stand where the process remembers it?
+  bool addressed(RnicId rnic) const { return addressed_[rnic] != 0; }
 
   /// RNICs that have a lease.
   std::uint32_t count() const { return count_; }
@@ -57,7 +70,14 @@ class RnicLeases final {
   /// Everything about the lease is forgotten.  REQUIRES: somebody has the RNIC.
   void release(RnicId rnic);
 
-  void set_ready(RnicId rnic, bool ready) { ready_[rnic] = ready ? 1 : 0; }
+  /// Its table is another now; what the process remembers stays.  REQUIRES: it has a lease.
+  void set_gids(RnicId rnic, GidTable gids);
+
+  /// The process looks its address up, by value.
+  void look_up_gid(RnicId rnic);
+
+  /// A container that becomes ready has just started its processes.
+  void set_ready(RnicId rnic, bool ready);
 
   void stop_agent(RnicId rnic) { ++agent_stops_[rnic]; }
 
@@ -70,6 +90,8 @@ class RnicLeases final {
   IdVector<RnicId, std::uint16_t> agent_stops_;
   IdVector<RnicId, RnicLease> leases_;
   IdVector<RnicId, GidTable> gids_;
+  IdVector<RnicId, std::uint16_t> gid_indexes_;
+  IdVector<RnicId, std::uint8_t> addressed_;
 };
 
 /// "10.1.2.4"

@@ -1,6 +1,7 @@
 #include "scenarios/schema/detection_keys.h"
 
 #include "detectors/shortterm/lof.h"
+#include "scenarios/schema/long_term_keys.h"
 #include "scenarios/schema/maintenance_keys.h"
 #include "scenarios/schema/quantity.h"
 #include "scenarios/schema/skeleton_keys.h"
@@ -45,7 +46,8 @@ void add_probing(DetectionTable& table) {
                      {{"no", false}, {"yes", true}},
                      probing(&ProbingOptions::counter_phase),
                      "Whether the two ends of a pair probe it half a sweep apart: a pair that "
-                     "breaks waits half a sweep for a visit at most, not a whole one.");
+                     "breaks waits half a sweep for a visit at most, not a whole one. With "
+                     "`detection.configuration: paper` the default is no.");
   table.duration("probing.timeout",
                  {microseconds(100), minutes(1)},
                  probing(&ProbingOptions::timeout),
@@ -241,6 +243,7 @@ const DetectionTable& detection_table() {
     add_probing(table);
     add_skeleton_keys(table);
     add_windows(table);
+    add_long_term_keys(table);
     add_judgement(table);
     add_follow_ups(table);
     add_maintenance_keys(table);
@@ -250,9 +253,14 @@ const DetectionTable& detection_table() {
 }
 
 void apply_configuration(PipelineOptions& pipeline, const YamlNode& root) {
-  if (pipeline.configuration == DetectionConfiguration::kPaper &&
-      find_path(root, "probing.probes_per_visit") == nullptr) {
+  if (pipeline.configuration != DetectionConfiguration::kPaper) {
+    return;
+  }
+  if (find_path(root, "probing.probes_per_visit") == nullptr) {
     pipeline.probing.probes_per_visit = 1;
+  }
+  if (find_path(root, "probing.counter_phase") == nullptr) {
+    pipeline.probing.counter_phase = false;
   }
 }
 
@@ -295,6 +303,7 @@ void check_detection(const PipelineOptions& pipeline, const YamlNode& root) {
                        format_duration(pipeline.window.length)),
            "lower probing.lateness or lengthen detection.window.length"});
   }
+  check_long_term(pipeline, root);
 }
 
 }  // namespace bonescan

@@ -166,9 +166,50 @@ std::vector<EffectInfo> table_effects() {
   };
 }
 
+/// Of what only the host itself can tell.
+std::vector<EffectInfo> device_effects() {
+  return {
+      {"gid.reregister",
+       EffectKind::kGidReregister,
+       {RefKind::kRnic},
+       "",
+       "",
+       "The addresses of the RNIC's virtual function are registered again while a live queue pair "
+       "holds one: they stand at other indexes, and who remembers one has no address."},
+      {"gid.sparse",
+       EffectKind::kGidSparse,
+       {RefKind::kRnic},
+       "",
+       "",
+       "Entries of other containers stand between the addresses: who is configured with a fixed "
+       "index finds nothing there. Probes look their address up and see nothing."},
+      {"gid.missing",
+       EffectKind::kGidMissing,
+       {RefKind::kRnic},
+       "missing",
+       "",
+       "Addresses of one type or family are not in the table."},
+      {"pcie.width",
+       EffectKind::kPcieWidth,
+       {RefKind::kRnic},
+       "lanes",
+       "",
+       "The slot of the RNIC runs with `lanes` of 16 lanes: it carries less, which probes see only "
+       "with `load.model: links` and load that waits for it."},
+      {"hugepages.set",
+       EffectKind::kHugepages,
+       {RefKind::kHost},
+       "pages",
+       "",
+       "The host has only `pages` huge pages of 2 MiB, of 128 for each RNIC that it is configured "
+       "for: a probing process that starts needs 64 for its RNIC, and does not start without."},
+  };
+}
+
 std::vector<EffectInfo> all_effects() {
   std::vector<EffectInfo> all = cable_effects();
-  for (const std::vector<EffectInfo>& more : {host_effects(), tunnel_effects(), table_effects()}) {
+  for (const std::vector<EffectInfo>& more :
+       {host_effects(), tunnel_effects(), table_effects(), device_effects()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

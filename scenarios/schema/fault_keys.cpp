@@ -1,3 +1,4 @@
+#include "model/host/host_devices.h"
 #include "scenarios/schema/effect_info.h"
 #include "scenarios/schema/scenario_keys.h"
 
@@ -122,6 +123,29 @@ void add_where(KeyTable<EffectDraft>& table) {
                                "rule.alter: back to an earlier table, or into nothing.");
 }
 
+/// Of what only the host itself can tell.
+void add_devices(KeyTable<EffectDraft>& table) {
+  const auto spec = [](auto member) { return field(&EffectDraft::spec, member); };
+  table
+      .choice<MissingGids>("missing",
+                           {{"roce-v2", MissingGids::kRoceV2}, {"ipv4", MissingGids::kIpv4}},
+                           spec(&EffectSpec::missing),
+                           "gid.missing: every entry of type RoCE v2, or the IPv4 address.")
+      .otherwise("required for gid.missing");
+  table
+      .count("lanes",
+             {1, kPcieLanes},
+             spec(&EffectSpec::lanes),
+             "pcie.width: lanes that are left of 16.")
+      .otherwise("required for pcie.width");
+  table
+      .count("pages",
+             {0, 10'000'000},
+             spec(&EffectSpec::pages),
+             "hugepages.set: huge pages of 2 MiB that are left.")
+      .otherwise("required for hugepages.set");
+}
+
 /// Which packets an effect touches.
 void add_packets(KeyTable<EffectDraft>& table) {
   const auto packets = [](auto member) {
@@ -151,6 +175,7 @@ KeyTable<EffectDraft> effect_table() {
   KeyTable<EffectDraft> table;
   add_what(table);
   add_where(table);
+  add_devices(table);
   add_packets(table);
   return table;
 }

@@ -81,6 +81,11 @@ detection:
   window: {length: 30s, history: 10, history_age: 5min, history_sweeps: 12, cold_after: 10s}
   short_term: {neighbours: 5, distance_floor: 0.05, features: median, feature_floor: 1ms,
                threshold: 4, minimum_factor: 1.25, evaluation: sliding, false_alarms_per_day: 0.1}
+  long_term: {enabled: yes, period: 30min, reference: 24h, least_reference: 12h, relearn_after: 72h,
+              least_factor: 1.05, least_shift: 1us, ewma_weight: 0.1, cusum_slack: 1,
+              least_pairs: 5, false_alarms_per_day: 0.048, fleet_pairs: 300000,
+              lags: {first: 1, second: 2, third: 4, form: published, least_samples: 30,
+                     significance: 1.16e-9}}
   loss: {consecutive: 4, base_loss_ratio: 1e-5, pool_window: 60s, open_llr: 14}
   localize: {walks_per_round: 16, dumps_per_round: 4, latency_hit_ratio: 60%, tie_nats: 1}
   incident: {merge_gap: 60s, close_after: 90s, reopen_after: 10min}
@@ -252,6 +257,9 @@ TEST(AgentConfig, SaysWhereAndWhatIsWrong) {
       {"windows shorter than visits",
        "agent: {host: h}\n" + one + "detection: {window: {length: 1s}}\nprobing: {visit: 2s}\n",
        "probing.visit: expected a visit in every window"},
+      {"a drift without a reference",
+       "agent: {host: h}\n" + one + "detection: {long_term: {reference: 1h}}\n",
+       "agent.yaml:3:36: detection.long_term.reference: expected a reference that is not shorter"},
       {"no unit",
        "agent: {host: h}\nlimits: {memory: 100}\n" + one,
        "limits.memory: expected a size"},

@@ -73,6 +73,11 @@ TEST_F(HostCheck, SaysWhatIsWrong) {
        HostFindingKind::kGidType,
        "none of the 4 GIDs",
        false},
+      {"link-local only",
+       [](HostReport& r) { r.gids->resize(2); },
+       HostFindingKind::kGidType,
+       "the 1 GIDs of type RoCE v2 are link-local",
+       false},
       {"moved",
        [](HostReport& r) {
          for (GidRow& row : *r.gids) {
@@ -247,6 +252,46 @@ TEST(PipelineHostCheck, ThePapersConfigurationAsksNobody) {
   bench.options.configuration = DetectionConfiguration::kPaper;
   bench.run(120);
   EXPECT_THAT(bench.world.inspected, IsEmpty());
+}
+
+// A cable, a port and an address that nobody routes look alike to probes: the host tells.
+TEST(PipelineHostCheck, SaysWhyAnEndIsSilentInTheIncidentOfItsCable) {
+  struct Case {
+    const char* name;
+    Change change;
+    const char* says;
+  };
+
+  const Case cases[] = {
+      {"moved",
+       [](HostReport& report) {
+         for (GidRow& row : *report.gids) {
+           row.index += 4;
+         }
+       },
+       "moved from index 0 to 4"},
+      {"link-local", [](HostReport& report) { report.gids->resize(2); }, "none is routed"},
+      {"nothing", [](HostReport&) {}, "nothing wrong"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    PipelineBench bench(6);
+    bench.options.host_check.round_periods = 2;
+    const auto of_the_end = [](const FlowKey& flow) {
+      return flow.source == EndpointId(1) || flow.target == EndpointId(1);
+    };
+    bench.world.effects.push_back({.from = at_s(20), .hits = of_the_end, .lose_one_in = 1});
+    spoil(bench, 1, 20, c.change);
+    bench.run(60);
+    SCOPED_TRACE(fakes::summary(bench.incidents(), bench.world.components));
+    ASSERT_THAT(bench.incidents(), SizeIs(1));
+    EXPECT_EQ(bench.incidents().front().layer, Layer::kUnderlay);
+    bool said = false;
+    for (const Evidence& line : bench.incidents().front().evidence) {
+      said = said || (line.stage == "host-check" && line.text.find(c.says) != std::string::npos);
+    }
+    EXPECT_TRUE(said);
+  }
 }
 
 // The lone dead pair is placed by elimination; the host says why.

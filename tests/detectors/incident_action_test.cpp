@@ -47,6 +47,7 @@ TEST_F(ActionTest, SaysWhatToDoByKindAndLayer) {
         Case{Layer::kOverlay, "missing-neighbour", "Flush the neighbour entry"},
         Case{Layer::kOverlay, "not-local", "Correct the tunnel end that A sends to"},
         Case{Layer::kOverlay, "table-mismatch", "Have the flows of A installed again"},
+        Case{Layer::kOverlay, "bridge-latency", "See why the packets of A go to its Open vSwitch"},
         Case{Layer::kOverlay, "something-new", "Compare the rules of A"},
         Case{Layer::kRnic, "gid-change", "Restart the connections of A"},
         Case{Layer::kRnic, "table-mismatch", "Have the flows of A offloaded again"},

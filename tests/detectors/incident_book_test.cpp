@@ -116,6 +116,31 @@ TEST_F(IncidentBookTest, GivesTwoIncidentsOfOneMomentDifferentIds) {
   EXPECT_EQ(again[same].id, book_[a].id);
 }
 
+TEST_F(IncidentBookTest, MergesTheYoungerIntoTheOlder) {
+  const IncidentIndex older = open(1);
+  const IncidentIndex younger = open(5, "link-down");
+  const IncidentIndex other = open(6, "loop");
+  book_.attribute(older, at_s(7), PairId(4));
+  book_.attribute(younger, at_s(9), PairId(2));
+  book_.merge(younger, older, at_s(10));
+  EXPECT_THAT(book_.open(), ElementsAre(older, other));
+  EXPECT_EQ(book_[younger].closed, at_s(10));
+  EXPECT_EQ(book_[younger].id, book_.all()[1].id);
+  EXPECT_THAT(book_[younger].evidence.back().text,
+              testing::HasSubstr(incident_id_text(book_[older].id)));
+  EXPECT_THAT(book_[older].pairs, ElementsAre(PairId(2), PairId(4)));
+  EXPECT_EQ(book_[older].last_seen, at_s(9));
+  EXPECT_FALSE(book_[older].closed.has_value());
+}
+
+TEST_F(IncidentBookTest, LossOnlyGetsWorse) {
+  const IncidentIndex index = open(1);
+  book_.worsen(index, Symptom::kUnreachable);
+  EXPECT_EQ(book_[index].symptom, Symptom::kUnreachable);
+  book_.worsen(index, Symptom::kLoss);
+  EXPECT_EQ(book_[index].symptom, Symptom::kUnreachable);
+}
+
 TEST_F(IncidentBookTest, BoundsTheEvidenceAndKeepsTheFirst) {
   const IncidentIndex index = open(0);
   for (int i = 0; i < 100; ++i) {

@@ -5,6 +5,10 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace bonescan {
 namespace {
@@ -167,6 +171,57 @@ TEST(ComponentEvidence, AgreesWithANaiveCusum) {
       evidence.add(trial(1, lost), over(0), {});
       ASSERT_NEAR(evidence.state(EvidenceScope::kLinkUp, 0).llr, llr, 1e-6) << visit;
       ASSERT_EQ(evidence.alarms().size() > 0, lost > 0 && best >= 0) << visit;
+    }
+  }
+}
+
+// Differential: clean visits take a path of their own, and count each cell that they cross once.
+TEST(ComponentEvidence, CountsCleanVisitsAsANaiveCountDoes) {
+  constexpr std::uint32_t kLinks = 6;
+  constexpr std::uint32_t kEnds = 4;
+  constexpr int kLossy = 20;  ///< visits at the start: no test is back at 0 before the end
+  for (const std::uint64_t seed : {3u, 5u, 7u}) {
+    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    Dice dice(seed, 2);
+    ComponentEvidence evidence({});
+    std::map<std::pair<EvidenceScope, std::uint32_t>, std::uint64_t> naive;
+    for (int visit = 0; visit < 400; ++visit) {
+      std::array<std::vector<PathHop>, 2> ways;
+      std::set<std::pair<EvidenceScope, std::uint32_t>> cells;
+      for (std::vector<PathHop>& way : ways) {
+        for (std::uint32_t hops = visit < kLossy ? 40 : dice.below(5); hops > 0; --hops) {
+          const std::uint32_t link = dice.below(kLinks);
+          const bool up = dice.below(2) == 0;
+          way.push_back({ComponentId(link), up ? LinkDirection::kUp : LinkDirection::kDown});
+          cells.emplace(up ? EvidenceScope::kLinkUp : EvidenceScope::kLinkDown, link);
+          cells.emplace(EvidenceScope::kCable, link);
+        }
+      }
+      const std::uint32_t from = dice.below(kEnds);
+      const std::uint32_t to = dice.below(kEnds);
+      const std::uint32_t pair = from * kEnds + to;
+      const VisitTrial one{.pair = PairId(pair),
+                           .both_ways = PairId(pair),
+                           .endpoints = {EndpointId(from), EndpointId(to)},
+                           .hosts = {from / 2, to / 2},
+                           .probes = kProbes,
+                           .lost = static_cast<std::uint8_t>(visit < kLossy ? 1 : 0)};
+      cells.insert({{EvidenceScope::kEndpoint, from},
+                    {EvidenceScope::kEndpoint, to},
+                    {EvidenceScope::kHost, from / 2},
+                    {EvidenceScope::kHost, to / 2},
+                    {EvidenceScope::kPair, pair}});
+      evidence.add(one, ways[0], ways[1]);
+      for (const auto& cell : cells) {
+        naive[cell] += kProbes;
+      }
+      for (const auto& [cell, probes] : naive) {
+        const ComponentAlarm state = evidence.state(cell.first, cell.second);
+        ASSERT_TRUE(state.probes == probes || state.lossy == 0) << visit;
+      }
+    }
+    for (std::uint32_t link = 0; link < kLinks; ++link) {
+      EXPECT_GT(evidence.state(EvidenceScope::kCable, link).lossy, 0U);
     }
   }
 }

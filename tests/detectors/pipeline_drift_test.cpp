@@ -103,5 +103,110 @@ TEST(PipelineDrift, ThePapersConfigurationHasThePublishedTest) {
   EXPECT_EQ(last, at_s(kFault + 240));
 }
 
+/// When verdicts of the rule came, first and last; nothing if none did.
+struct Heard {
+  std::optional<Time> first;
+  Time last = kStartOfRun;
+};
+
+Heard heard(const DriftBench& bench, VerdictRule rule) {
+  Heard found;
+  for (const Verdict& verdict : bench.verdicts) {
+    if (verdict.rule == rule) {
+      found.first = std::min(found.first.value_or(kForever), verdict.at);
+      found.last = std::max(found.last, verdict.at);
+    }
+  }
+  return found;
+}
+
+TEST(PipelineDrift, DoesWhatItsOptionsSay) {
+  struct Case {
+    const char* name;
+    void (*change)(LongTermOptions&);
+    bool found;
+  };
+
+  const Case cases[] = {
+      {"as it is", [](LongTermOptions&) {}, true},
+      {"switched off", [](LongTermOptions& o) { o.enabled = false; }, false},
+      {"a larger effect is asked for",
+       [](LongTermOptions& o) {
+         o.least_factor = 1.5;
+         o.least_shift = std::chrono::microseconds(10);
+       },
+       false},
+      {"an absolute one is enough", [](LongTermOptions& o) { o.least_factor = 1.5; }, true},
+      {"nobody has a reference yet",
+       [](LongTermOptions& o) {
+         o.reference = std::chrono::hours(2);
+         o.least_reference = std::chrono::hours(2);
+       },
+       false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    DriftBench bench;
+    c.change(bench.options.long_term);
+    bench.slow(crosses_first_tor, kFault + 3000);
+    bench.run(kFault + 600);
+    EXPECT_EQ(heard(bench, VerdictRule::kDrift).first.has_value(), c.found);
+  }
+}
+
+TEST(PipelineDrift, ASmallerBudgetOfFalseAlarmsWaitsLonger) {
+  Time before = kStartOfRun;
+  for (const double budget : {1000.0, 0.048, 1e-9}) {
+    DriftBench bench;
+    bench.options.long_term.false_alarms_per_day = budget;
+    bench.options.long_term.least_shift = std::chrono::nanoseconds(50);
+    bench.world.effects.push_back({.from = at_s(kFault),
+                                   .to = at_s(kFault + 3000),
+                                   .hits = crosses_first_tor,
+                                   .extra = std::chrono::nanoseconds(100)});
+    bench.run(kFault + 900);
+    const auto found = heard(bench, VerdictRule::kDrift).first;
+    ASSERT_TRUE(found.has_value()) << budget;
+    EXPECT_GT(*found, before) << budget;
+    before = *found;
+  }
+}
+
+TEST(PipelineDrift, ThePublishedTestHasTheLagsAndTheSignificanceItIsTold) {
+  struct Case {
+    const char* name;
+    void (*change)(LongTermOptions&);
+    std::int64_t last;  ///< seconds after the fault; 0: never heard
+  };
+
+  const Case cases[] = {
+      {"switched off", [](LongTermOptions& o) { o.enabled = false; }, 0},
+      {"one lag of eight periods",
+       [](LongTermOptions& o) {
+         o.lags = {8, 0, 0};
+       },
+       480},
+      {"one lag of two",
+       [](LongTermOptions& o) {
+         o.lags = {0, 2, 0};
+       },
+       120},
+      {"periods that nobody fills", [](LongTermOptions& o) { o.lags.least_samples = 1'000; }, 0},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    DriftBench bench;
+    bench.options.configuration = DetectionConfiguration::kPaper;
+    c.change(bench.options.long_term);
+    bench.slow(crosses_first_tor, kFault + 3000);
+    bench.run(kFault + 900);
+    const Heard found = heard(bench, VerdictRule::kLongTermZ);
+    EXPECT_EQ(found.first.has_value(), c.last > 0);
+    if (c.last > 0) {
+      EXPECT_EQ(found.last, at_s(kFault + c.last));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bonescan::fakes

@@ -110,6 +110,7 @@ constexpr double kSlowPath = 7.5;  // 16 us becomes 120 us
 
 TEST(ShortTermDetector, SaysInsufficientDataUntilHistoryAndScaleAreThere) {
   Fleet fleet(64);
+  fleet.detector().want_all_factors();
   for (int w = 0; w < 6; ++w) {
     fleet.step(healthy_us);
     EXPECT_EQ(fleet.count(VerdictKind::kInsufficientData), 64U) << "window " << w;
@@ -198,6 +199,7 @@ TEST(ShortTermDetector, LearnsAnewWhenALongFreezeIsReleased) {
 TEST(ShortTermDetector, IsNotFooledBySpikesAndStillFindsASlowPathAmongThem) {
   SCOPED_TRACE("seed=7");
   Fleet fleet(64);
+  fleet.detector().want_all_factors();
   fleet.steps(7, spiky_us);
   std::size_t anomalous = 0;
   std::size_t judged = 0;
@@ -228,6 +230,7 @@ TEST(ShortTermDetector, FindsASmallShiftThatExceedsTheMinimumFactor) {
 
 TEST(ShortTermDetector, LeavesQueueingAndDecreasesAlone) {
   Fleet fleet(64);
+  fleet.detector().want_all_factors();
   fleet.steps(12, healthy_us);
   // Most probes wait 100 us, some find the queue empty: the minimum stays.
   fleet.step([](PairId pair, double u, double v) {
@@ -307,6 +310,80 @@ TEST(ShortTermDetector, DoesNotLearnItsScaleFromPairsThatMovedAtTheStart) {
   fleet.steps(5, fault);
   fleet.step(slow_pair(PairId(5), 1.4, fault));
   EXPECT_EQ(fleet.result(5).kind, VerdictKind::kAnomalous);
+}
+
+// Differential: leaving out factors that the minimum makes irrelevant changes no verdict.
+TEST(ShortTermDetector, SaysTheSameWithAllFactors) {
+  Fleet lazy(64);
+  Fleet thorough(64);
+  thorough.detector().want_all_factors();
+  std::size_t anomalous = 0;
+  for (std::uint32_t w = 0; w < 120; ++w) {
+    const double level = w % 20 > 14 ? 1.1 + 0.03 * (w % 10) : 1.0;
+    const Traffic moved = [=](PairId pair, double u, double v) {
+      return spiky_us(pair, u, v) * (pair.index() % 4 == 0 ? level : 1.0);
+    };
+    lazy.step(moved);
+    thorough.step(moved);
+    for (std::uint32_t p = 0; p < 64; ++p) {
+      const ShortTermResult& a = lazy.result(p);
+      const ShortTermResult& b = thorough.result(p);
+      ASSERT_EQ(a.kind, b.kind) << "pair " << p << ", window " << w;
+      ASSERT_EQ(a.factor, b.factor);
+      ASSERT_EQ(a.minimum_factor, b.minimum_factor);
+      if (a.kind == VerdictKind::kAnomalous) {
+        ASSERT_EQ(a.lof, b.lof);
+        ++anomalous;
+      }
+    }
+  }
+  EXPECT_GT(anomalous, 20U);
+}
+
+// Differential: medians of the ring, which wraps, against a queue that is sorted.
+TEST(ShortTermDetector, ComparesWithTheMediansOfItsHistory) {
+  constexpr std::uint32_t kPairs = 40;
+  ShortTermDetector detector(WindowOptions{}, {}, DetectionConfiguration::kPaper);
+  detector.resize(kPairs);
+  const std::size_t history = WindowOptions{}.history;
+  std::array<std::array<std::deque<float>, 2>, kPairs> past;
+  const auto median = [](std::deque<float> values) {
+    std::sort(values.begin(), values.end());
+    const double low = values[(values.size() - 1) / 2];
+    return (low + static_cast<double>(values[values.size() / 2])) / 2.0;
+  };
+  Time now;
+  std::vector<ShortTermResult> results;
+  for (std::uint32_t step = 0; step < 40; ++step) {
+    now += kWindow;
+    ClosedWindow window;
+    for (std::uint32_t p = 0; p < kPairs; ++p) {
+      const RngStream stream(9, Purpose::kTest, p);
+      FeatureVector features;
+      for (std::size_t f = 0; f < kFeatureCount; ++f) {
+        features[f] = 10.0 + 5.0 * stream.open01_at(step * kFeatureCount + f);
+      }
+      window.pairs.emplace_back(p);
+      window.features_us.push_back(features);
+      window.samples.push_back(1);
+    }
+    detector.evaluate(now, window, results);
+    for (std::uint32_t p = 0; p < kPairs; ++p) {
+      const std::array<std::size_t, 2> compared{kP50, kMin};
+      for (std::size_t i = 0; i < compared.size(); ++i) {
+        std::deque<float>& values = past[p][i];
+        const auto query = static_cast<float>(window.features_us[p][compared[i]]);
+        const float factor = i == 0 ? results[p].factor : results[p].minimum_factor;
+        const float expected =
+            values.empty() ? 1.0F : static_cast<float>(static_cast<double>(query) / median(values));
+        ASSERT_EQ(factor, expected) << "pair " << p << ", window " << step;
+        values.push_back(query);
+        if (values.size() > history) {
+          values.pop_front();
+        }
+      }
+    }
+  }
 }
 
 TEST(ShortTermDetector, KeepsWhatItKnowsWhenPairsAreAdded) {

@@ -80,7 +80,12 @@ bool touches(const EffectSpec& effect, const World& healthy, const VisitRecord& 
     case EffectKind::kSpoofDrop:
     case EffectKind::kEswitchCapacity:
     case EffectKind::kRulePriority:
+    case EffectKind::kGidReregister:
+    case EffectKind::kGidSparse:
+    case EffectKind::kGidMissing:
+    case EffectKind::kPcieWidth:
       return at_an_end;
+    case EffectKind::kHugepages:
     case EffectKind::kProcessStop:
     case EffectKind::kFlowLimit:
       return fabric.host_of(visit.source).index() == effect.on.index ||
@@ -206,7 +211,7 @@ TEST_P(Twins, DifferOnlyWhereAndWhenAFaultIs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, Twins, testing::Values("1", "2", "5", "stale"));
+INSTANTIATE_TEST_SUITE_P(Scenarios, Twins, testing::Values("1", "3", "5", "stale"));
 
 /// Two runs without faults are one run.
 TEST(TwinsWithoutFaults, AreEqual) {

@@ -1,6 +1,7 @@
 #include "model/host/gid_table.h"
 
 #include <set>
+#include <string>
 #include <vector>
 
 namespace bonescan {
@@ -71,6 +72,46 @@ TEST(GidTable, ShiftsIndexesWhenAddressesAreRegisteredAgain) {
     table.release_held();
     table.register_again({kLocal, kMapped}, 0);
     EXPECT_EQ(indexes(table), (std::vector<int>{4, 5, 6, 7})) << "holes close again";
+  }
+}
+
+/// "6:l1": at index 6 the link-local address as RoCE v1.
+std::vector<std::string> rows(const GidTable& table) {
+  std::vector<std::string> found;
+  for (const GidEntry& entry : table.entries()) {
+    found.push_back(std::to_string(entry.index) + ":" + (entry.value == kLocal ? "l" : "m") +
+                    (entry.type == GidType::kRoceV1 ? "1" : "2"));
+  }
+  return found;
+}
+
+TEST(GidTable, IsLeftByEachTroubleAsReportsTell) {
+  struct Case {
+    const char* name;
+    GidTrouble trouble;
+    std::vector<Gid> order;
+    std::vector<std::string> expected;
+  };
+
+  const Case cases[] = {
+      {"none", {}, {kMapped, kLocal}, {"4:m1", "5:m2", "6:l1", "7:l2"}},
+      {"a live queue pair holds 5, link-local comes first",
+       {.registered_again = 1},
+       {kMapped, kLocal},
+       {"4:l1", "6:l2", "7:m1", "8:m2"}},
+      {"... or 7", {.registered_again = 2}, {kLocal, kMapped}, {"4:l1", "5:l2", "6:m1", "8:m2"}},
+      {"others between", {.sparse = 1}, {kMapped, kLocal}, {"4:m1", "5:m2", "8:l1", "9:l2"}},
+      {"version 1 alone", {.no_v2 = 1}, {kMapped, kLocal}, {"4:m1", "5:l1"}},
+      {"link-local alone", {.no_ipv4 = 1}, {kMapped, kLocal}, {"4:l1", "5:l2"}},
+      {"no table", {.registered_again = 1, .sparse = 1, .no_v2 = 1}, {}, {}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    GidTable table(4);
+    for (const Gid& gid : c.order) {
+      table.add(gid);
+    }
+    EXPECT_EQ(rows(troubled(table, kMapped, c.trouble)), c.expected);
   }
 }
 

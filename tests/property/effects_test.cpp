@@ -146,6 +146,12 @@ std::vector<Case> all_cases(const Fabric& fabric) {
     tunnel.mtu = 600;
     cases.push_back({std::string(effect_name(kind)), tunnel});
   }
+  cases.push_back({"GIDs registered again", on(EffectKind::kGidReregister, rnic)});
+  for (const MissingGids missing : {MissingGids::kRoceV2, MissingGids::kIpv4}) {
+    EffectSpec gids = on(EffectKind::kGidMissing, rnic);
+    gids.missing = missing;
+    cases.push_back({"GIDs missing", gids});
+  }
   cases.push_back({"rule order", on(EffectKind::kRulePriority, rnic)});
   cases.push_back({"flow limit", on(EffectKind::kFlowLimit, {RefKind::kOvs, 2})});
   cases.push_back({"counters", on(EffectKind::kCountersFreeze, rnic)});

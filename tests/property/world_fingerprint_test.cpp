@@ -92,6 +92,7 @@ std::string describe(const WorldFingerprint& print, const WorldFingerprint& twin
   note("queues", print.queues != twin.queues);
   note("containers", print.containers != twin.containers);
   note("processes", print.processes != twin.processes);
+  note("devices", print.devices != twin.devices);
   note("flows", print.flows != twin.flows);
   return differences.empty() ? "nothing differs" : "differs in" + differences;
 }

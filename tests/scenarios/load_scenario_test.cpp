@@ -190,6 +190,36 @@ TEST(PaperConfiguration, ProbesOnceAVisitUnlessToldOtherwise) {
   EXPECT_EQ(parse(kSmallest).pipeline.probing.probes_per_visit, 10);
 }
 
+TEST(LongTermKeys, ReachTheirOptions) {
+  const LongTermOptions options = parse(smallest_and(R"(
+detection:
+  long_term: {enabled: no, period: 15min, reference: 48h, least_reference: 6h, relearn_after: 24h,
+              least_factor: 1.1, least_shift: 2us, ewma_weight: 0.2, cusum_slack: 0.5,
+              least_pairs: 9, false_alarms_per_day: 0.01, fleet_pairs: 1000,
+              lags: {first: 0, second: 3, third: 16, form: two-sample, least_samples: 100,
+                     significance: 1e-6}}
+)"))
+                                      .pipeline.long_term;
+  EXPECT_FALSE(options.enabled);
+  EXPECT_EQ(options.period, minutes(15));
+  EXPECT_EQ(options.reference, std::chrono::hours(48));
+  EXPECT_EQ(options.least_reference, std::chrono::hours(6));
+  EXPECT_EQ(options.relearn_after, std::chrono::hours(24));
+  EXPECT_EQ(options.least_factor, 1.1);
+  EXPECT_EQ(options.least_shift, std::chrono::microseconds(2));
+  EXPECT_EQ(options.ewma_weight, 0.2);
+  EXPECT_EQ(options.cusum_slack, 0.5);
+  EXPECT_EQ(options.least_pairs, 9u);
+  EXPECT_EQ(options.false_alarms_per_day, 0.01);
+  EXPECT_EQ(options.fleet_pairs, 1000u);
+  EXPECT_EQ(options.lags.first, 0u);
+  EXPECT_EQ(options.lags.second, 3u);
+  EXPECT_EQ(options.lags.third, 16u);
+  EXPECT_EQ(options.lags.form, ZForm::kWithBaselineError);
+  EXPECT_EQ(options.lags.least_samples, 100u);
+  EXPECT_EQ(options.lags.significance, 1e-6);
+}
+
 TEST(Effects, AreReadWithSelectorsAndDefaults) {
   const Scenario scenario = parse(smallest_and(R"(
 faults:

@@ -148,6 +148,11 @@ detection:
   short_term: {neighbours: 5, distance_floor: 0.05, features: all,
                feature_floor: 500ns, threshold: 4, minimum_factor: 1.25,
                evaluation: sliding, false_alarms_per_day: 0.1}
+  long_term: {enabled: yes, period: 30min, reference: 24h, least_reference: 12h, relearn_after: 72h,
+              least_factor: 1.05, least_shift: 1us, ewma_weight: 0.1, cusum_slack: 1,
+              least_pairs: 5, false_alarms_per_day: 0.048, fleet_pairs: 300000,
+              lags: {first: 1, second: 2, third: 4, form: published, least_samples: 30,
+                     significance: 1.16e-9}}
   loss: {consecutive: 4, base_loss_ratio: 1e-5, pool_window: 60s, open_llr: 14}
   localize: {walks_per_round: 16, dumps_per_round: 4, latency_hit_ratio: 60%, tie_nats: 1}
   incident: {merge_gap: 60s, close_after: 90s, reopen_after: 10min}
@@ -203,6 +208,9 @@ faults:
       - {effect: counters.set, on: host-0.00/rnic-1, value: 0}
       - {effect: flow.edit, on: host-0.00/rnic-1, to: host-1.00/rnic-1, edit: delete}
       - {effect: ovs.flow_limit, on: host-0.00/ovs, flows: 1000}
+      - {effect: gid.missing, on: host-0.00/rnic-1, missing: ipv4}
+      - {effect: pcie.width, on: host-0.00/rnic-1, lanes: 8}
+      - {effect: hugepages.set, on: host-0.00, pages: 100}
 )yaml";
 
 constexpr std::string_view kSmallest = R"(

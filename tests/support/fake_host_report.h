@@ -14,8 +14,10 @@ inline HostReport fake_host_report(ComponentId host, ComponentId rnic, EndpointI
   report.rnic = rnic;
   report.gids.emplace();
   for (std::uint32_t i = 0; i < 4; ++i) {
+    const char* const network =
+        i < 2 ? "fe80:0000:0000:0000:0000:0000:0000" : "0000:0000:0000:0000:0000:ffff:0a00";
     report.gids->push_back(
-        {i, fmt::format("fe80::{}:{}", at.index(), i / 2), i % 2 == 0 ? "RoCE v1" : "RoCE v2"});
+        {i, fmt::format("{}:{:04x}", network, at.index()), i % 2 == 0 ? "RoCE v1" : "RoCE v2"});
   }
   report.hugepages.push_back(
       {.page_size = 2'097'152, .pages = 1'024, .free = 512, .expected = 1'024});

@@ -107,7 +107,7 @@ const std::vector<LibraryRule>& library_table() {
       {"netinet/", kRealWorld},
       {"arpa/", kRealWorld},
       {"poll.h", kRealWorld},
-      {"malloc.h", {"tests"}},
+      {"malloc.h", {"tools", "tests"}},
       {"sched.h", kRealWorld},
       {"spawn.h", kRealWorld},
       {"linux/", kRealWorld},

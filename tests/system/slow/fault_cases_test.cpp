@@ -14,7 +14,7 @@ namespace bonescan::test {
 namespace {
 
 constexpr int kCases = 44;
-constexpr std::size_t kFewestScenarios = 39;
+constexpr std::size_t kFewestScenarios = 42;
 constexpr std::array<std::uint64_t, 5> kSeeds = {1, 3, 5, 7, 9};
 const std::string kFolder = BONESCAN_SOURCE_DIR "/scenarios/cases/";
 
@@ -75,7 +75,7 @@ TEST(FaultCases, HaveTheVerdictsThatAreExpected) {
       "\n{} of {} cases right on all of seeds 1, 3, 5, 7 and 9.\n", right, cases.size());
   std::ofstream(BONESCAN_BINARY_DIR "/fault_cases.md") << table;
   EXPECT_GE(cases.size(), kFewestScenarios);
-  EXPECT_GE(static_cast<double>(right), 0.85 * static_cast<double>(cases.size())) << table;
+  EXPECT_GE(static_cast<double>(right), 0.9 * static_cast<double>(cases.size())) << table;
 }
 
 TEST(FaultCases, AreListedInTheReadmeWithTheirScenarioAndResult) {

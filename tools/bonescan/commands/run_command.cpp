@@ -4,6 +4,7 @@
 #include "tools/bonescan/commands/run_directory.h"
 #include "tools/report/report_json.h"
 #include "tools/report/table.h"
+#include "tools/run/large_pages.h"
 #include "tools/run/run_files.h"
 #include "tools/run/run_session.h"
 
@@ -34,6 +35,7 @@ int run_file(const RunArguments& arguments, const std::string& command_line) {
   if (arguments.seed) {
     settings.push_back(fmt::format("seed={}", *arguments.seed));
   }
+  use_large_pages();
   const Scenario scenario = load_scenario(arguments.file, settings);
   RunSessionOptions options;
   options.directory =
