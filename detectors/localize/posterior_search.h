@@ -31,20 +31,20 @@ namespace bonescan {
 
 struct PosteriorSearchOptions {
   double posterior_least = 0.5;
-  double prior_nats = 6.7;  ///< log odds against a fault of a given link
+  double prior_nats = 7.0;  ///< log odds against a fault of a given link
   double noise_most = 1e-4;
-  double fault_least = 0.002;
-  double fault_most = 0.02;
-  double fault_slope = 1.0;
+  double fault_least = 1e-3;
+  double fault_most = 0.999;
+  double fault_slope = 0.0;
   std::uint32_t noise_values = 4;
-  std::uint32_t fault_values = 12;
+  std::uint32_t fault_values = 24;
   std::uint32_t sweeps = 80;
   std::uint32_t warm_up = 16;
 };
 
 class PosteriorSearch final : public Localizer {
  public:
-  explicit PosteriorSearch(const PosteriorSearchOptions& options);
+  explicit PosteriorSearch(const PosteriorSearchOptions& options = {});
 
   std::string_view name() const override { return "bonescan-sampled"; }
 

@@ -34,7 +34,12 @@ TEST(PosteriorSearch, OneLinkHasThePosteriorOfTheClosedForm) {
     faulty.push_back(0.002 * std::pow(10.0, (i + 0.5) / 12));
   }
   const TracedPath path{{up(0)}, {}};
-  PosteriorSearch search({.posterior_least = 0.0, .prior_nats = 6.0});
+  PosteriorSearch search({.posterior_least = 0.0,
+                          .prior_nats = 6.0,
+                          .fault_least = 0.002,
+                          .fault_most = 0.02,
+                          .fault_slope = 1.0,
+                          .fault_values = 12});
   for (const std::uint32_t bad : {1U, 2U, 3U}) {
     const std::vector<PathEvidence> evidence{{&path, 500, bad, PairId(0)}};
     const auto found = search.localize(evidence, Symptom::kLoss);

@@ -124,13 +124,23 @@ Method net_bouncer() {
   return method;
 }
 
+/// As the traces are drawn.
+PosteriorSearchOptions drawn_options(int percent) {
+  return {.posterior_least = percent / 100.0,
+          .prior_nats = 6.7,
+          .fault_least = 0.002,
+          .fault_most = 0.02,
+          .fault_slope = 1.0,
+          .fault_values = 12};
+}
+
 Method bonescan_sampled() {
   Method method{.name = "bonescan, sampled", .rule = Cut::kPosterior, .contest = true};
   std::uint32_t family = 0;
   for (const double least : {1e-3, 2e-3}) {
     for (const double most : {0.02, 0.1}) {
       for (int percent = 30; percent < 100; percent += 5) {
-        PosteriorSearchOptions options{.posterior_least = percent / 100.0};
+        PosteriorSearchOptions options = drawn_options(percent);
         options.fault_least = least;
         options.fault_most = most;
         add_cut<PosteriorSearch>(method,
@@ -152,7 +162,7 @@ Method bonescan_sampled() {
 Method posterior_bound() {
   Method method{.name = "bound", .rule = Cut::kPosterior};
   for (int percent = 20; percent < 100; percent += 5) {
-    const PosteriorSearchOptions options{.posterior_least = percent / 100.0};
+    const PosteriorSearchOptions options = drawn_options(percent);
     add_cut<PosteriorSearch>(method,
                              0,
                              options.posterior_least,
