@@ -25,11 +25,9 @@ inline constexpr std::array<Allowance, 2> kAllowances = {Allowance{50'000, 56, 1
 
 inline constexpr const char* kOurs = "bonescan";
 inline constexpr const char* kOursChosen = "bonescan, chosen";
+inline constexpr const char* kSampled = "bonescan, sampled";
 inline constexpr const char* kFlockStyle = "flock-style";
 inline constexpr const char* kBound = "bound";
-
-/// False links of ours against theirs where settings are chosen.
-inline constexpr double kShareOfTheirs = 0.75;
 
 /// Seeds of each number of faults in what is required: five numbers, 400 traces.
 inline constexpr std::uint32_t kFreshSeeds = 80;

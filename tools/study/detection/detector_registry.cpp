@@ -10,6 +10,7 @@
 #include "detectors/baselines/pingmesh_detector.h"
 #include "detectors/baselines/r_pingmesh_detector.h"
 #include "detectors/localize/fault_search.h"
+#include "detectors/localize/posterior_search.h"
 #include "detectors/localize/underlay_vote.h"
 #include "detectors/longterm/drift_detector.h"
 #include "detectors/longterm/long_term_z.h"
@@ -235,6 +236,7 @@ const std::vector<LocalizerEntry>& localizer_registry() {
       {.name = "likelihood-vote",
        .make = [] { return std::make_unique<UnderlayVote>(VoteOptions{}); }},
       {.name = "bonescan", .make = [] { return std::make_unique<FaultSearch>(); }},
+      {.name = "bonescan-sampled", .make = [] { return std::make_unique<PosteriorSearch>(); }},
       {.name = "raw-vote", .make = [] { return std::make_unique<RawVote>(); }},
       {.name = "r-pingmesh", .make = [] { return std::make_unique<RPingmeshVote>(); }},
       {.name = "007", .make = [] { return std::make_unique<FlowVote007>(); }},

@@ -1,28 +1,52 @@
-#include "tests/validation/localization_bound.h"
+#include "detectors/localize/posterior_search.h"
 
 #include "detectors/baselines/link_accusation.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace bonescan::validation {
+namespace bonescan {
 
-PosteriorBound::PosteriorBound(const PosteriorBoundOptions& options) : options_(options) {
-  const auto fill = [this](std::uint32_t count, double from, double to, double share) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-      rates_.push_back(from + (to - from) * (i + 0.5) / count);
-      decay_.push_back(-std::log1p(-rates_.back()));
-      log_prior_.push_back(std::log(share / count));
-    }
-  };
-  fill(options.noise_values, 0.0, options.noise_most, 1.0 - options.fault_ratio);
-  fill(options.fault_values, options.fault_least, options.fault_most, options.fault_ratio);
+namespace {
+
+FaultSearchOptions search_options(const PosteriorSearchOptions& options) {
+  FaultSearchOptions search;
+  search.loss.fault_least = options.fault_least;
+  search.loss.fault_most = options.fault_most;
+  search.loss.fault_slope = options.fault_slope;
+  search.prior_nats = options.prior_nats;
+  search.posterior_least = 0.05;
+  return search;
+}
+
+}  // namespace
+
+PosteriorSearch::PosteriorSearch(const PosteriorSearchOptions& options)
+    : options_(options), search_(search_options(options)) {
+  const double odds = std::exp(-options.prior_nats);
+  for (std::uint32_t i = 0; i < options.noise_values; ++i) {
+    rates_.push_back(options.noise_most * (i + 0.5) / options.noise_values);
+    log_prior_.push_back(-std::log((1.0 + odds) * options.noise_values));
+  }
+  const double range = std::log(options.fault_most / options.fault_least);
+  double all = 0.0;
+  for (std::uint32_t i = 0; i < options.fault_values; ++i) {
+    rates_.push_back(options.fault_least * std::exp(range * (i + 0.5) / options.fault_values));
+    all += std::pow(rates_.back(), options.fault_slope);
+  }
+  for (std::uint32_t i = options.noise_values; i < rates_.size(); ++i) {
+    log_prior_.push_back(std::log(std::pow(rates_[i], options.fault_slope) / all) +
+                         std::log(odds / (1.0 + odds)));
+  }
+  for (const double rate : rates_) {
+    decay_.push_back(-std::log1p(-rate));
+  }
   weights_.resize(rates_.size());
 }
 
-std::vector<Accusation> PosteriorBound::localize(std::span<const PathEvidence> evidence, Symptom) {
+std::vector<Accusation> PosteriorSearch::localize(std::span<const PathEvidence> evidence, Symptom) {
   columns_.load(evidence, KeepPaths::kBad);
-  start();
+  start(evidence);
   for (std::uint32_t sweep = 0; sweep < options_.sweeps; ++sweep) {
     for (std::uint32_t link = 0; link < columns_.link_count(); ++link) {
       const double at_fault = draw(link);
@@ -47,7 +71,7 @@ std::vector<Accusation> PosteriorBound::localize(std::span<const PathEvidence> e
   return accusations;
 }
 
-void PosteriorBound::start() {
+void PosteriorSearch::start(std::span<const PathEvidence> evidence) {
   throws_ = 0;
   value_.assign(columns_.link_count(), options_.noise_values / 2);
   posterior_.assign(columns_.link_count(), 0.0);
@@ -57,9 +81,23 @@ void PosteriorBound::start() {
       path_decay_[path] += decay_[value_[link]];
     }
   }
+  for (const Accusation& one : search_.localize(evidence, Symptom::kLoss)) {
+    const LinkScore& named = one.suspects.front();
+    const double share =
+        std::log(std::max(named.rate, options_.fault_least) / options_.fault_least) /
+        std::log(options_.fault_most / options_.fault_least);
+    const auto step = static_cast<std::uint32_t>(
+        std::min(share * options_.fault_values, static_cast<double>(options_.fault_values - 1)));
+    for (std::uint32_t link = 0; link < columns_.link_count(); ++link) {
+      if (columns_.hop(link).link == named.link &&
+          columns_.hop(link).direction == named.direction) {
+        set_value(link, options_.noise_values + step);
+      }
+    }
+  }
 }
 
-double PosteriorBound::draw(std::uint32_t link) {
+double PosteriorSearch::draw(std::uint32_t link) {
   const LinkTally& tally = columns_.tally(link);
   const auto good = static_cast<double>(tally.trials - tally.bad);
   for (std::size_t i = 0; i < rates_.size(); ++i) {
@@ -89,7 +127,7 @@ double PosteriorBound::draw(std::uint32_t link) {
   return at_fault / sum;
 }
 
-void PosteriorBound::set_value(std::uint32_t link, std::uint32_t value) {
+void PosteriorSearch::set_value(std::uint32_t link, std::uint32_t value) {
   const double more = decay_[value] - decay_[value_[link]];
   value_[link] = value;
   if (more != 0.0) {
@@ -99,7 +137,7 @@ void PosteriorBound::set_value(std::uint32_t link, std::uint32_t value) {
   }
 }
 
-double PosteriorBound::log_likelihood_of(std::uint32_t link) const {
+double PosteriorSearch::log_likelihood_of(std::uint32_t link) const {
   const LinkTally& tally = columns_.tally(link);
   double sum = -static_cast<double>(tally.trials - tally.bad) * decay_[value_[link]];
   for (const std::uint32_t path : columns_.paths_of(link)) {
@@ -108,14 +146,14 @@ double PosteriorBound::log_likelihood_of(std::uint32_t link) const {
   return sum;
 }
 
-std::uint32_t PosteriorBound::die(std::size_t sides) {
+std::uint32_t PosteriorSearch::die(std::size_t sides) {
   const auto face = static_cast<std::uint32_t>(dice() * static_cast<double>(sides));
   return std::min(face, static_cast<std::uint32_t>(sides) - 1);
 }
 
 /// A fault changes its link, at a fresh rate: accepted as Metropolis says.  The choice of path and
 /// links does not depend on who is at fault, so the offer is as likely as its way back.
-void PosteriorBound::offer() {
+void PosteriorSearch::offer() {
   const std::span<const std::uint32_t> links = columns_.links_of(die(columns_.path_count()));
   const std::uint32_t from = links[die(links.size())];
   const std::uint32_t to = links[die(links.size())];
@@ -130,11 +168,11 @@ void PosteriorBound::offer() {
   set_value(from, old_to);
   gain += log_likelihood_of(from) - log_likelihood_of(to);
   set_value(to, fresh);
-  gain += log_likelihood_of(to);
+  gain += log_likelihood_of(to) + log_prior_[fresh] - log_prior_[old_from];
   if (luck > gain) {
     set_value(to, old_to);
     set_value(from, old_from);
   }
 }
 
-}  // namespace bonescan::validation
+}  // namespace bonescan
