@@ -1,8 +1,8 @@
 // detection_study [--quick | --brief] [--even] [--threads N] [--out DIRECTORY COMMAND COMMIT]
 //
-// Runs the study of the detectors, prints it, and writes its files if told where.  --even takes the
-// seeds that may be tuned on, not those that are reported.
-// Exit status: 0 if what is required holds, 1 if not, 2 wrong usage.
+// Runs the study of the detectors, prints it, and writes its files after each part if told where.
+// --even takes the seeds that may be tuned on, not those that are reported. Exit status: 0 if what
+// is required holds, 1 if not, 2 wrong usage.
 #include "tools/study/detection/detection_runs.h"
 #include "tools/study/detection/detection_text.h"
 
@@ -18,14 +18,22 @@ int main(int argc, char** argv) {
                     : command->brief ? bonescan::DetectionSize::kBrief
                                      : bonescan::DetectionSize::kFull;
   const auto start = std::chrono::steady_clock::now();
-  const bonescan::DetectionResults results =
-      bonescan::run_detection_study(size, command->seeds, command->threads);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  const bonescan::DetectionOrigin origin{command->origin, elapsed.count() / 60.0};
+  const auto minutes = [start] {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    return elapsed.count() / 60.0;
+  };
+  bool written = true;
+  const bonescan::DetectionResults results = bonescan::run_detection_study(
+      size, command->seeds, command->threads, [&](const bonescan::DetectionResults& part) {
+        const bonescan::DetectionOrigin origin{command->origin, minutes()};
+        written =
+            command->out.empty() ||
+            bonescan::write_study_files(command->out, bonescan::detection_files(part, origin));
+      });
+  const bonescan::DetectionOrigin origin{command->origin, minutes()};
   std::fputs(bonescan::detection_readme(results, origin).c_str(), stdout);
-  std::printf("%.0f s on %u threads\n", elapsed.count(), command->threads);
-  if (!command->out.empty() &&
-      !bonescan::write_study_files(command->out, bonescan::detection_files(results, origin))) {
+  std::printf("%.1f min on %u threads\n", origin.minutes, command->threads);
+  if (!written) {
     return 2;
   }
   return size == bonescan::DetectionSize::kQuick || results.hold() ? 0 : 1;
