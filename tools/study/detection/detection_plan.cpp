@@ -222,7 +222,7 @@ double wandering_bound_s(double per_day, double nats) {
 }  // namespace
 
 std::vector<DelayCase> delay_cases(DetectionSize size) {
-  const std::uint32_t trials = sized(size, 6, 60, 100);
+  const std::uint32_t trials = sized(size, 6, 20, 60);
   std::vector<DelayCase> cases;
   add_sweeps(cases, trials);
   add_steps(cases, trials);
@@ -231,7 +231,7 @@ std::vector<DelayCase> delay_cases(DetectionSize size) {
   }
   add_losses(cases, trials);
   add_shams(cases, std::max(4U, trials / 2));
-  add_worlds(cases, sized(size, 4, 25, 40));
+  add_worlds(cases, sized(size, 4, 10, 25));
   for (DelayCase& one : cases) {
     one.plan.fleet.learnt_visits = learnt_visits(size, one.plan.fleet.world);
   }
@@ -251,7 +251,7 @@ std::vector<DelayCase> drift_cases(DetectionSize size) {
                               .fault = {.kind = FaultKind::kDrift, .factor = 1.1},
                               .warm_s = 36.0 * 3600.0,
                               .watch_s = 60.0 * 3600.0,
-                              .trials = sized(size, 2, 9, 15)},
+                              .trials = sized(size, 2, 5, 11)},
                      .bound = {.median_s = 20.0 * 3600.0}});
   }
   return cases;

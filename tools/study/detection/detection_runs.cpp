@@ -55,8 +55,8 @@ void run_nulls(DetectionResults& results, std::uint32_t threads) {
                              run_null(fleet,
                                       results.entries,
                                       results.parity,
-                                      sized(results.size, 2, 6, 8),
-                                      sized(results.size, 600, 4'000, 8'000),
+                                      sized(results.size, 2, 4, 6),
+                                      sized(results.size, 600, 1'500, 4'000),
                                       threads)});
   }
 }
@@ -68,7 +68,7 @@ TrialPlan step_of_a_pair(const FleetPlan& fleet, double factor, std::uint32_t tr
 }
 
 void run_operating_curves(DetectionResults& results, std::uint32_t threads) {
-  const std::uint32_t trials = sized(results.size, 4, 40, 60);
+  const std::uint32_t trials = sized(results.size, 4, 15, 40);
   FleetPlan fleet;
   fleet.learnt_visits = learnt_visits(results.size, fleet.world);
   for (const OperatingCurve& curve : operating_curves()) {
@@ -80,7 +80,7 @@ void run_operating_curves(DetectionResults& results, std::uint32_t threads) {
                                entries,
                                results.parity,
                                sized(results.size, 2, 4, 4),
-                               sized(results.size, 300, 4'000, 10'000),
+                               sized(results.size, 300, 1'500, 4'000),
                                threads);
     const auto small =
         run_trials(step_of_a_pair(fleet, 1.25, trials), entries, results.parity, threads);
@@ -103,7 +103,7 @@ void run_operating_curves(DetectionResults& results, std::uint32_t threads) {
 }
 
 std::vector<DelayCase> ablation_cases(DetectionSize size) {
-  const std::uint32_t trials = sized(size, 4, 25, 40);
+  const std::uint32_t trials = sized(size, 4, 10, 25);
   const auto plan = [&](const FaultPlan& fault, double watch_s, NoiseWorld world) {
     TrialPlan one{.fleet = {}, .fault = fault, .watch_s = watch_s, .trials = trials};
     one.fleet.world = world;
@@ -160,7 +160,7 @@ void run_ablations(DetectionResults& results, std::uint32_t threads) {
                                           ablation.entries,
                                           results.parity,
                                           sized(results.size, 2, 4, 4),
-                                          sized(results.size, 300, 4'000, 10'000),
+                                          sized(results.size, 300, 1'500, 4'000),
                                           threads)) {
       result.null.incidents += one.incidents;
       result.null.visits = one.visits;
@@ -236,13 +236,13 @@ DetectionResults run_detection_study(
   done("delays");
   results.rare = run_rare_alarms(size, parity, threads);
   done("rare alarms");
-  results.placing = run_placing(size, parity, threads);
-  run_ablations(results, threads);
-  done("ablations");
   for (const DelayCase& one : drift_cases(size)) {
     results.drifts.push_back(run_case(one, results.slow_entries, parity, threads));
   }
   done("drifts");
+  results.placing = run_placing(size, parity, threads);
+  run_ablations(results, threads);
+  done("ablations");
   results.checks = run_null_checks(size, threads);
   done("null checks");
   run_operating_curves(results, threads);

@@ -182,10 +182,10 @@ std::vector<NullCheck> run_null_checks(DetectionSize size, std::uint32_t threads
   for (const NoiseWorld world : kNoiseWorlds) {
     const bool plain = world == NoiseWorld::kWellSpecified;
     run_check({.world = world,
-               .fitted = plain ? sized(size, 400'000, 100'000'000, 260'000'000)
-                               : sized(size, 400'000, 10'000'000, 10'000'000),
+               .fitted = plain ? sized(size, 400'000, 80'000'000, 260'000'000)
+                               : sized(size, 400'000, 2'000'000, 6'000'000),
                .checked = plain ? sized(size, 200'000, 300'000'000, 1'120'000'000)
-                                : sized(size, 200'000, 20'000'000, 24'000'000),
+                                : sized(size, 200'000, 6'000'000, 18'000'000),
                .chunks = plain ? sized(size, 2, 20, 28) : sized(size, 2, 4, 4)},
               threads,
               checks);

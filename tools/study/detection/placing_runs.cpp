@@ -126,7 +126,7 @@ Placed place(const PlacingCase& one, std::uint64_t seed) {
 std::vector<PlacingResult> run_placing(DetectionSize size,
                                        SeedParity parity,
                                        std::uint32_t threads) {
-  const std::uint32_t trials = sized(size, 4, 100, 200);
+  const std::uint32_t trials = sized(size, 4, 30, 100);
   std::vector<PlacingResult> results;
   for (const PlacingCase& one : {PlacingCase{1.0, Lists::kAll},
                                  PlacingCase{0.05, Lists::kAll},

@@ -235,7 +235,7 @@ double loss_excursion(const ComponentEvidence& evidence,
 }
 
 RareAlarms loss_alarms(DetectionSize size, SeedParity parity) {
-  const std::uint32_t runs = sized(size, 7'000, 140'000, 700'000);
+  const std::uint32_t runs = sized(size, 7'000, 50'000, 140'000);
   const LossEvidenceOptions options{.base_loss_ratio = kNoiseBaseLoss};
   const ComponentEvidence evidence(options);
   const auto probes = static_cast<std::uint8_t>(TableVisits::kProbes);
@@ -309,7 +309,7 @@ std::vector<RareAlarms> run_rare_alarms(DetectionSize size,
   RareAlarms shift = shift_alarms_per_visit(shift_budget / kFleetDayVisits,
                                             learned_nulls(fleet),
                                             parity,
-                                            sized(size, 2, 60, 150),
+                                            sized(size, 2, 20, 60),
                                             threads);
   shift.budget = shift_budget;
   shift.rate *= kFleetDayVisits;
