@@ -346,11 +346,15 @@ std::string placing_table(const DetectionResults& results) {
       "### Likelihood and repair\n\nWhere the faults of a fabric link are placed after three "
       "sweeps: "
       "the true directed link alone, among others, or not at all. *raw-vote* is the localizer "
-      "without a likelihood; *neighbours* are lists that were not repaired.\n\n"
+      "without a likelihood; *neighbours* are lists that were not "
+      "repaired. All other localizers are in results.json.\n\n"
       "| fault | lists | pairs | ambiguous links | localizer | alone | among others | nobody "
       "accused "
       "| others accused |\n|---|---|---|---|---|---|---|---|---|\n";
   for (const PlacingResult& one : results.placing) {
+    if (one.localizer != "bonescan" && one.localizer != "raw-vote") {
+      continue;
+    }
     text += fmt::format("| {} | {} | {} | {} | {} | {} of {} | {} | {} | {} |\n",
                         one.fault,
                         one.lists,
