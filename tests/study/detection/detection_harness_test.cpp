@@ -337,7 +337,7 @@ TEST(RareAlarms, AgreeWithACountAtALooseBudget) {
   constexpr double kProbability = 2e-5;
   const RareAlarms drawn =
       shift_alarms_per_visit(kProbability, learned_nulls({}), SeedParity::kEven, 12, 1);
-  ASSERT_LT(drawn.error, 0.1 * drawn.rate);
+  ASSERT_LT(drawn.error, 0.25 * drawn.rate);
 
   ShiftDetector detector(ShiftOptions{.probability = kProbability});
   detector.hold_nulls(learned_nulls({}).visit, learned_nulls({}).run);
@@ -367,7 +367,7 @@ TEST(RareAlarms, AgreeWithACountAtALooseBudget) {
               counted,
               static_cast<unsigned long long>(alarms));
   const double error = std::hypot(drawn.error, counted / std::sqrt(static_cast<double>(alarms)));
-  EXPECT_NEAR(drawn.rate, counted, 4.0 * error + 0.05 * counted);
+  EXPECT_NEAR(drawn.rate, counted, 3.0 * error);
 }
 
 }  // namespace bonescan

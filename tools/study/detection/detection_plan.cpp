@@ -83,8 +83,8 @@ void add_losses(std::vector<DelayCase>& cases, std::uint32_t trials) {
 
   const Loss losses[] = {{0.001, 8000, 1500, 3600, 8},
                          {0.003, 0, 600, 1800, 5},
-                         {0.01, 500, 240, 600, 20},
-                         {0.05, 90, 120, 240, 60},
+                         {0.01, 500, 240, 600, 100},
+                         {0.05, 90, 120, 240, 180},
                          {0.2, 0, 60, 120, 10},
                          {1.0, 0, 60, 60, 10}};
   for (const Loss& one : losses) {
@@ -222,7 +222,7 @@ double wandering_bound_s(double per_day, double nats) {
 }  // namespace
 
 std::vector<DelayCase> delay_cases(DetectionSize size) {
-  const std::uint32_t trials = sized(size, 6, 20, 60);
+  const std::uint32_t trials = sized(size, 6, 20, 50);
   std::vector<DelayCase> cases;
   add_sweeps(cases, trials);
   add_steps(cases, trials);
@@ -231,7 +231,7 @@ std::vector<DelayCase> delay_cases(DetectionSize size) {
   }
   add_losses(cases, trials);
   add_shams(cases, std::max(4U, trials / 2));
-  add_worlds(cases, sized(size, 4, 10, 25));
+  add_worlds(cases, sized(size, 4, 10, 20));
   for (DelayCase& one : cases) {
     one.plan.fleet.learnt_visits = learnt_visits(size, one.plan.fleet.world);
   }
@@ -251,7 +251,7 @@ std::vector<DelayCase> drift_cases(DetectionSize size) {
                               .fault = {.kind = FaultKind::kDrift, .factor = 1.1},
                               .warm_s = 36.0 * 3600.0,
                               .watch_s = 60.0 * 3600.0,
-                              .trials = sized(size, 2, 5, 11)},
+                              .trials = sized(size, 2, 5, 9)},
                      .bound = {.median_s = 20.0 * 3600.0}});
   }
   return cases;

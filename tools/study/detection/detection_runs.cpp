@@ -243,13 +243,15 @@ DetectionResults run_detection_study(
   results.placing = run_placing(size, parity, threads);
   run_ablations(results, threads);
   done("ablations");
-  results.checks = run_null_checks(size, threads);
-  done("null checks");
   run_operating_curves(results, threads);
   done("operating curves");
   run_nulls(results, threads);
-  results.complete = true;
   done("fleets without a fault");
+  for (const NoiseWorld world : kNoiseWorlds) {
+    results.checks.push_back(run_null_check(size, world, threads));
+    results.complete = results.checks.size() == kNoiseWorlds.size();
+    done("null check");
+  }
   return results;
 }
 

@@ -140,7 +140,7 @@ Chunk run_seed(const CheckPlan& plan, SeedParity parity, std::uint32_t i, const 
   return run_chunk(visits, wanted, held);
 }
 
-void run_check(const CheckPlan& plan, std::uint32_t threads, std::vector<NullCheck>& checks) {
+NullCheck run_check(const CheckPlan& plan, std::uint32_t threads) {
   std::vector<Chunk> fitting(plan.chunks);
   run_parallel(plan.chunks, threads, [&](std::uint32_t i) {
     fitting[i] = run_seed(plan, SeedParity::kEven, i, nullptr);
@@ -162,7 +162,7 @@ void run_check(const CheckPlan& plan, std::uint32_t threads, std::vector<NullChe
     // The log p of a verdict pays for two statistics, so it may be rarer than it says.
     visit.verdict_exceedances += checking[i].verdict_exceedances;
   }
-  checks.push_back(visit);
+  return visit;
 }
 
 }  // namespace
@@ -177,20 +177,15 @@ bool NullCheck::holds() const {
   return ratio() <= most_factor && ratio() * most_factor >= 1.0;
 }
 
-std::vector<NullCheck> run_null_checks(DetectionSize size, std::uint32_t threads) {
-  std::vector<NullCheck> checks;
-  for (const NoiseWorld world : kNoiseWorlds) {
-    const bool plain = world == NoiseWorld::kWellSpecified;
-    run_check({.world = world,
-               .fitted = plain ? sized(size, 400'000, 80'000'000, 260'000'000)
-                               : sized(size, 400'000, 2'000'000, 6'000'000),
-               .checked = plain ? sized(size, 200'000, 300'000'000, 1'120'000'000)
-                                : sized(size, 200'000, 6'000'000, 18'000'000),
-               .chunks = plain ? sized(size, 2, 20, 28) : sized(size, 2, 4, 4)},
-              threads,
-              checks);
-  }
-  return checks;
+NullCheck run_null_check(DetectionSize size, NoiseWorld world, std::uint32_t threads) {
+  const bool plain = world == NoiseWorld::kWellSpecified;
+  return run_check({.world = world,
+                    .fitted = plain ? sized(size, 400'000, 80'000'000, 250'000'000)
+                                    : sized(size, 400'000, 2'000'000, 5'000'000),
+                    .checked = plain ? sized(size, 200'000, 300'000'000, 1'100'000'000)
+                                     : sized(size, 200'000, 6'000'000, 15'000'000),
+                    .chunks = plain ? sized(size, 2, 20, 28) : sized(size, 2, 4, 4)},
+                   threads);
 }
 
 }  // namespace bonescan

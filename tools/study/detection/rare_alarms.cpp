@@ -67,7 +67,7 @@ const std::vector<Tilt>& tilts() {
   static const std::vector<Tilt> kAll = [] {
     std::vector<Tilt> all;
     for (const std::uint32_t visits : {1U, 2U, 3U, 5U, 8U, 11U, 15U, 19U, 24U}) {
-      for (const double nats : {11.0, 16.0, 22.0, 30.0}) {
+      for (const double nats : {7.0, 11.0, 16.0, 22.0, 30.0}) {
         const double power = power_of_nats(nats / (visits * double{TableVisits::kProbes}), 1e6);
         all.push_back({power, visits, 1.0});
         all.push_back(
@@ -309,7 +309,7 @@ std::vector<RareAlarms> run_rare_alarms(DetectionSize size,
   RareAlarms shift = shift_alarms_per_visit(shift_budget / kFleetDayVisits,
                                             learned_nulls(fleet),
                                             parity,
-                                            sized(size, 2, 20, 60),
+                                            sized(size, 2, 20, 50),
                                             threads);
   shift.budget = shift_budget;
   shift.rate *= kFleetDayVisits;
