@@ -244,44 +244,6 @@ std::string rare_table(const DetectionResults& results) {
                     all.rate <= kAllowedFalseAlarms ? "**met**" : "**not met**");
 }
 
-std::string check_table(const DetectionResults& results) {
-  if (results.checks.empty()) {
-    return "";
-  }
-  std::string text =
-      "### The null, asked directly\n\nThresholds for one exceedance in ten million evaluations, "
-      "fitted on even seeds, held, and counted on odd ones. *ln p* counts the evaluations of which "
-      "the detector itself said so, both of its statistics paid for.\n\n| world | statistic | "
-      "fitted "
-      "on | evaluations | expected | counted | ratio, 95 % bounds | ln p | required |\n"
-      "|---|---|---|---|---|---|---|---|---|\n";
-  for (const NullCheck& check : results.checks) {
-    if (check.evaluations == 0) {
-      text += fmt::format(
-          "| {} | {} | {:.3g} | none: the fit was not trusted |  |  |  |  | **not met** |\n",
-          to_string(check.world),
-          check.statistic,
-          static_cast<double>(check.fitted));
-      continue;
-    }
-    text += fmt::format(
-        "| {} | {} | {:.3g} | {:.3g} | {:.1f} | {} | {:.2f} ({:.2f} to {:.2f}) | {} | {}: {} |\n",
-        to_string(check.world),
-        check.statistic,
-        static_cast<double>(check.fitted),
-        static_cast<double>(check.evaluations),
-        check.expected(),
-        check.exceedances,
-        check.ratio(),
-        poisson_lower(check.exceedances) / check.expected(),
-        poisson_upper(check.exceedances) / check.expected(),
-        check.verdict_exceedances,
-        check.world == NoiseWorld::kWellSpecified ? "within 30 %" : "factor ≤ 3",
-        check.holds() ? "**met**" : "**not met**");
-  }
-  return text + "\n";
-}
-
 std::string operating_table(const DetectionResults& results) {
   if (results.operating.empty()) {
     return "";
@@ -427,6 +389,44 @@ LineChart operating_chart(const DetectionResults& results) {
 
 }  // namespace
 
+std::string null_check_text(const std::vector<NullCheck>& checks) {
+  if (checks.empty()) {
+    return "";
+  }
+  std::string text =
+      "### The null, asked directly\n\nThresholds for one exceedance in ten million evaluations, "
+      "fitted on even seeds, held, and counted on odd ones. *ln p* counts the evaluations of which "
+      "the detector itself said so, both of its statistics paid for.\n\n| world | statistic | "
+      "fitted "
+      "on | evaluations | expected | counted | ratio, 95 % bounds | ln p | required |\n"
+      "|---|---|---|---|---|---|---|---|---|\n";
+  for (const NullCheck& check : checks) {
+    if (check.evaluations == 0) {
+      text += fmt::format(
+          "| {} | {} | {:.3g} | none: the fit was not trusted |  |  |  |  | **not met** |\n",
+          to_string(check.world),
+          check.statistic,
+          static_cast<double>(check.fitted));
+      continue;
+    }
+    text += fmt::format(
+        "| {} | {} | {:.3g} | {:.3g} | {:.1f} | {} | {:.2f} ({:.2f} to {:.2f}) | {} | {}: {} |\n",
+        to_string(check.world),
+        check.statistic,
+        static_cast<double>(check.fitted),
+        static_cast<double>(check.evaluations),
+        check.expected(),
+        check.exceedances,
+        check.ratio(),
+        poisson_lower(check.exceedances) / check.expected(),
+        poisson_upper(check.exceedances) / check.expected(),
+        check.verdict_exceedances,
+        check.world == NoiseWorld::kWellSpecified ? "within 30 %" : "factor ≤ 3",
+        check.holds() ? "**met**" : "**not met**");
+  }
+  return text + "\n";
+}
+
 std::string detection_readme(const DetectionResults& results, const DetectionOrigin& origin) {
   std::string text = fmt::format(
       "# How soon and how surely detectors notice\n\nSimulated. Made by `{}` at commit `{}` in "
@@ -459,7 +459,7 @@ std::string detection_readme(const DetectionResults& results, const DetectionOri
   text += "## False alarms\n\n";
   text += rare_table(results);
   text += null_table(results);
-  text += check_table(results);
+  text += null_check_text(results.checks);
   text += operating_table(results);
   text += ablation_table(results);
   text += placing_table(results);
