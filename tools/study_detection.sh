@@ -3,6 +3,7 @@
 #
 #   tools/study_detection.sh           every fault, world and curve, odd seeds; results/detection
 #   tools/study_detection.sh --brief   a third of that, odd seeds; results/detection
+#   tools/study_detection.sh --worlds  the null in misspecified worlds alone; results/detection
 #   tools/study_detection.sh --quick   a few trials, nothing written
 #   tools/study_detection.sh --even    the seeds that may be tuned on; build/detection_study
 #
@@ -21,12 +22,13 @@ case "${1:-}" in
     out=
     options=(--quick)
     ;;
+  --worlds) ;;
   --even)
     out=build/detection_study
     options=(--even)
     ;;
   *)
-    echo "usage: study_detection.sh [--brief | --quick | --even]" >&2
+    echo "usage: study_detection.sh [--brief | --worlds | --quick | --even]" >&2
     exit 2
     ;;
 esac
@@ -36,6 +38,10 @@ cmake --build build/release --target detection_study -j "${BONESCAN_JOBS:-2}" > 
   tail -n 40 build/detection_study.log
   exit 1
 }
+if [ "${1:-}" = --worlds ]; then
+  mkdir -p "$out"
+  exec build/release/tests/validation/detection_study --worlds "$out"
+fi
 if [ -n "$out" ]; then
   mkdir -p "$out"
   options+=(--out "$out" "tools/study_detection.sh${*:+ $*}" "$(git rev-parse --short=12 HEAD)")

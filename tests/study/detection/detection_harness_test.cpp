@@ -1,12 +1,17 @@
+#include "detectors/shortterm/shift_detector.h"
 #include "detectors/telemetry/probe.h"
 #include "tools/study/detection/detection_runs.h"
 #include "tools/study/detection/detection_trials.h"
 #include "tools/study/detection/information_bound.h"
+#include "tools/study/detection/learned_nulls.h"
 #include "tools/study/detection/noise_world.h"
+#include "tools/study/detection/rare_alarms.h"
+#include "tools/study/detection/table_visits.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -292,4 +297,77 @@ TEST(IncidentCount, MergesWhatIsOneEvent) {
 }
 
 }  // namespace
+
+TEST(NoiseFleet, CountsProbesOfAFaultVisitByVisit) {
+  NoiseFleet fleet(fleet_in(NoiseWorld::kWellSpecified), 3);
+  fleet.set_fault({.kind = FaultKind::kLoss, .scope = FaultScope::kRnic, .loss = 0.5}, 7.45);
+  std::uint64_t probes = 0;
+  for (std::uint32_t turn = 0; turn < 30; ++turn) {
+    for (const ObservedVisit& visit : fleet.turn(turn)) {
+      probes += fleet.affected_probes_of(visit);
+    }
+    EXPECT_EQ(probes, fleet.affected_probes()) << turn;
+  }
+  EXPECT_GT(probes, 100u);
+}
+
+// The rule that pools losses takes visits one after the other; what was sent later than the visit
+// that alarmed is no part of its evidence.
+TEST(DetectionTrials, CountProbesToTheVisitThatAlarmed) {
+  std::vector<DetectorEntry> entries;
+  for (const DetectorEntry& entry : detector_registry()) {
+    if (entry.name == "bonescan-loss") {
+      entries.push_back(entry);
+    }
+  }
+  ASSERT_EQ(entries.size(), 1u);
+  const TrialPlan plan{
+      .fleet = {},
+      .fault = {.kind = FaultKind::kLoss, .scope = FaultScope::kLink, .loss = 0.05},
+      .warm_s = 30.0,
+      .trials = 20};
+  const TrialSeries series = run_trials(plan, entries, SeedParity::kEven, 1).front();
+  EXPECT_EQ(series.found(), 20u);
+  EXPECT_LT(series.mean_probes() + 4.0, series.mean_probes_sent());
+  EXPECT_GT(series.mean_probes() + 30.0, series.mean_probes_sent());
+}
+
+// What is drawn on purpose and weighed must give what a count gives, where a count can be had.
+TEST(RareAlarms, AgreeWithACountAtALooseBudget) {
+  constexpr double kProbability = 2e-5;
+  const RareAlarms drawn =
+      shift_alarms_per_visit(kProbability, learned_nulls({}), SeedParity::kEven, 12, 1);
+  ASSERT_LT(drawn.error, 0.25 * drawn.rate);
+
+  ShiftDetector detector(ShiftOptions{.probability = kProbability});
+  detector.hold_nulls(learned_nulls({}).visit, learned_nulls({}).run);
+  TableVisits table(400'100);
+  detector.resize(table.pairs());
+  for (std::uint32_t p = 0; p < table.pairs(); ++p) {
+    detector.set_class(PairId(p), 1);
+  }
+  std::vector<Verdict> verdicts;
+  std::vector<std::uint32_t> late(table.pairs(), 0);
+  std::uint64_t alarms = 0;
+  constexpr std::uint32_t kTurns = 25'000;
+  for (std::uint32_t turn = 0; turn < kTurns; ++turn) {
+    verdicts.clear();
+    detector.observe(NoiseFleet::handed_on(turn), table.turn(turn));
+    detector.evaluate(NoiseFleet::handed_on(turn), verdicts);
+    for (const Verdict& verdict : verdicts) {
+      alarms += late[verdict.pair.index()] + 1 < turn ? 1 : 0;
+      late[verdict.pair.index()] = turn;
+    }
+  }
+  const double counted =
+      static_cast<double>(alarms) / (kTurns * static_cast<double>(table.pairs()));
+  std::printf("drawn %.3g (%.1g), counted %.3g from %llu alarms\n",
+              drawn.rate,
+              drawn.error,
+              counted,
+              static_cast<unsigned long long>(alarms));
+  const double error = std::hypot(drawn.error, counted / std::sqrt(static_cast<double>(alarms)));
+  EXPECT_NEAR(drawn.rate, counted, 3.0 * error);
+}
+
 }  // namespace bonescan

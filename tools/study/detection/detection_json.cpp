@@ -23,6 +23,8 @@ ordered_json to_json(const TrialSeries& series, double missed_s) {
           {"mean_s", finite(series.mean_s(missed_s))},
           {"median_s", finite(series.quantile_s(0.5))},
           {"p95_s", finite(series.quantile_s(0.95))},
+          {"mean_probes_sent",
+           series.found() == 0 ? ordered_json() : finite(series.mean_probes_sent())},
           {"mean_probes", series.found() == 0 ? ordered_json() : finite(series.mean_probes())},
           {"false_alarms_before", series.false_alarms}};
 }
@@ -73,6 +75,13 @@ std::string detection_json(const DetectionResults& results, const DetectionOrigi
   for (const NullResult& result : results.nulls) {
     json["nulls"].push_back(to_json(result, results.entries));
   }
+  for (const RareAlarms& one : results.rare) {
+    json["false_alarms_a_day"].push_back({{"rule", one.rule},
+                                          {"allowed", one.budget},
+                                          {"measured", finite(one.rate)},
+                                          {"standard_error", finite(one.error)},
+                                          {"samples", one.samples}});
+  }
   for (const NullCheck& check : results.checks) {
     json["null_checks"].push_back({{"world", to_string(check.world)},
                                    {"statistic", check.statistic},
@@ -97,6 +106,18 @@ std::string detection_json(const DetectionResults& results, const DetectionOrigi
       row[results.ablation_cases[i]] = to_json(result.series[i], 60.0);
     }
     json["ablations"].push_back(row);
+  }
+  for (const PlacingResult& one : results.placing) {
+    json["placing"].push_back({{"fault", one.fault},
+                               {"lists", one.lists},
+                               {"localizer", one.localizer},
+                               {"trials", one.trials},
+                               {"alone", one.alone},
+                               {"among_others", one.held},
+                               {"nobody", one.silent},
+                               {"others", one.others},
+                               {"pairs", finite(one.pairs)},
+                               {"ambiguous_links", finite(one.ambiguous)}});
   }
   return json.dump(1) + "\n";
 }

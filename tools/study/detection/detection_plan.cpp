@@ -14,6 +14,9 @@ constexpr double kRttS = 2e-5;
 constexpr double kTimeoutS = 0.5;
 constexpr double kSweeps[] = {9, 17, 25};
 
+/// Rules about loss have no spread to learn, so their trials begin sooner.
+constexpr double kLossWarmS = 60.0;
+
 FleetPlan fleet_of(double sweep_s) {
   FleetPlan fleet;
   fleet.sweep_s = static_cast<std::uint32_t>(sweep_s);
@@ -75,23 +78,24 @@ void add_losses(std::vector<DelayCase>& cases, std::uint32_t trials) {
     double link_probes;  ///< required
     double link_watch_s;
     double pair_watch_s;
+    std::uint32_t link_trials;  ///< tenths of the usual number
   };
 
-  const Loss losses[] = {{0.001, 8000, 1500, 3600},
-                         {0.003, 0, 600, 1800},
-                         {0.01, 500, 240, 600},
-                         {0.05, 90, 120, 240},
-                         {0.2, 0, 60, 120},
-                         {1.0, 0, 60, 60}};
+  const Loss losses[] = {{0.001, 8000, 1500, 3600, 8},
+                         {0.003, 0, 600, 1800, 5},
+                         {0.01, 500, 240, 600, 100},
+                         {0.05, 90, 120, 240, 180},
+                         {0.2, 0, 60, 120, 10},
+                         {1.0, 0, 60, 60, 10}};
   for (const Loss& one : losses) {
-    const bool slow = one.share < 0.01;
     DelayCase link{.group = "loss, fabric link",
                    .name = percent(one.share),
                    .x = 100.0 * one.share,
                    .plan = {.fleet = fleet_of(17),
                             .fault = loss(one.share, FaultScope::kLink),
+                            .warm_s = kLossWarmS,
                             .watch_s = one.link_watch_s,
-                            .trials = slow ? std::max(4U, trials / 3) : trials},
+                            .trials = one.link_trials * trials / 10},
                    .bound = {.mean_probes = one.link_probes}};
     if (one.share == 1.0) {
       link.bound.p95_s = 3.0;
@@ -101,6 +105,7 @@ void add_losses(std::vector<DelayCase>& cases, std::uint32_t trials) {
     pair.group = "loss, one pair";
     pair.plan.fault.scope = FaultScope::kPair;
     pair.plan.watch_s = one.pair_watch_s;
+    pair.plan.trials = one.share < 0.01 ? std::max(4U, trials / 4) : trials;
     pair.bound = one.share == 1.0 ? single_pair_bound(17) : DelayBound{};
     cases.push_back(pair);
   }
@@ -120,6 +125,9 @@ void add_sweeps(std::vector<DelayCase>& cases, std::uint32_t trials) {
                       .plan = plan,
                       .bound = bound};
         one.plan.fault = fault;
+        one.plan.warm_s = fault.kind == FaultKind::kLoss ? kLossWarmS : one.plan.warm_s;
+        // A mean over onsets has to be told from its bound.
+        one.plan.trials *= bound.mean_s > 0.0 ? 3 : 1;
         cases.push_back(one);
       };
       add("full loss of a pair", loss(1.0, FaultScope::kPair), single);
@@ -155,12 +163,19 @@ void add_worlds(std::vector<DelayCase>& cases, std::uint32_t trials) {
                     .bound = {}};
       one.plan.fault = fault;
       one.plan.watch_s = watch_s;
+      one.plan.warm_s = fault.kind == FaultKind::kLoss ? kLossWarmS : one.plan.warm_s;
       cases.push_back(one);
     };
-    add("x1.5 of a pair", step(1.5, FaultScope::kPair), 60.0);
-    add("x7.5 of a pair", step(7.5, FaultScope::kPair), 60.0);
-    add("full loss of a pair", loss(1.0, FaultScope::kPair), 60.0);
-    add("1 % loss of a fabric link", loss(0.01, FaultScope::kLink), 240.0);
+    const bool losing = world == NoiseWorld::kGilbertElliott || world == NoiseWorld::kBaseLoss;
+    if (!losing) {
+      add("x1.5 of a pair", step(1.5, FaultScope::kPair), 60.0);
+      add("x7.5 of a pair", step(7.5, FaultScope::kPair), 60.0);
+    }
+    // Losses are drawn alike in all others.
+    if (losing || world == NoiseWorld::kWellSpecified) {
+      add("full loss of a pair", loss(1.0, FaultScope::kPair), 60.0);
+      add("1 % loss of a fabric link", loss(0.01, FaultScope::kLink), 240.0);
+    }
   }
 }
 
@@ -207,7 +222,7 @@ double wandering_bound_s(double per_day, double nats) {
 }  // namespace
 
 std::vector<DelayCase> delay_cases(DetectionSize size) {
-  const std::uint32_t trials = sized(size, 6, 60, 150);
+  const std::uint32_t trials = sized(size, 6, 20, 50);
   std::vector<DelayCase> cases;
   add_sweeps(cases, trials);
   add_steps(cases, trials);
@@ -215,8 +230,11 @@ std::vector<DelayCase> delay_cases(DetectionSize size) {
     add_ramps(cases, trials);
   }
   add_losses(cases, trials);
-  add_shams(cases, trials);
-  add_worlds(cases, sized(size, 4, 25, 60));
+  add_shams(cases, std::max(4U, trials / 2));
+  add_worlds(cases, sized(size, 4, 10, 20));
+  for (DelayCase& one : cases) {
+    one.plan.fleet.learnt_visits = learnt_visits(size, one.plan.fleet.world);
+  }
   return cases;
 }
 
@@ -233,7 +251,7 @@ std::vector<DelayCase> drift_cases(DetectionSize size) {
                               .fault = {.kind = FaultKind::kDrift, .factor = 1.1},
                               .warm_s = 36.0 * 3600.0,
                               .watch_s = 60.0 * 3600.0,
-                              .trials = sized(size, 2, 9, 30)},
+                              .trials = sized(size, 2, 5, 9)},
                      .bound = {.median_s = 20.0 * 3600.0}});
   }
   return cases;

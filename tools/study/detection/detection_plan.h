@@ -54,6 +54,12 @@ struct DelayCase {
 constexpr double kAllowedFalseAlarms = 0.48;
 constexpr double kGoalFalseAlarms = 0.13;
 
+/// A quarter of an hour of 32,768 RNICs, where the world is as assumed.
+constexpr std::uint64_t learnt_visits(DetectionSize size, NoiseWorld world) {
+  return size != DetectionSize::kQuick && world == NoiseWorld::kWellSpecified ? 30'000'000
+                                                                              : 1'000'000;
+}
+
 std::vector<DelayCase> delay_cases(DetectionSize size);
 
 /// A drift of 10 % a day; these last for days and are heard by long-term rules alone.

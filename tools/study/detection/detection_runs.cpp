@@ -27,7 +27,20 @@ DelayResult run_case(const DelayCase& one,
   DelayResult result;
   result.one = one;
   result.bound = information_bound(one);
-  result.series = run_trials(one.plan, entries, parity, threads);
+  // Who is deaf to the fault would only take time.
+  std::vector<std::size_t> places;
+  std::vector<DetectorEntry> hearing;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (one.plan.fault.kind == FaultKind::kLoss ? entries[i].sees_loss : entries[i].sees_latency) {
+      places.push_back(i);
+      hearing.push_back(entries[i]);
+    }
+  }
+  result.series.resize(entries.size());
+  std::vector<TrialSeries> heard = run_trials(one.plan, hearing, parity, threads);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    result.series[places[i]] = std::move(heard[i]);
+  }
   result.ours = first_of(entries, result.series, &DetectorEntry::ours);
   result.paper = first_of(entries, result.series, &DetectorEntry::paper);
   return result;
@@ -37,38 +50,44 @@ void run_nulls(DetectionResults& results, std::uint32_t threads) {
   for (const NoiseWorld world : kNoiseWorlds) {
     FleetPlan fleet;
     fleet.world = world;
+    fleet.learnt_visits = learnt_visits(results.size, world);
     results.nulls.push_back({world,
                              run_null(fleet,
                                       results.entries,
                                       results.parity,
-                                      sized(results.size, 2, 6, 8),
-                                      sized(results.size, 600, 6'000, 20'000),
+                                      sized(results.size, 2, 4, 6),
+                                      sized(results.size, 600, 1'500, 4'000),
                                       threads)});
   }
 }
 
-TrialPlan step_of_a_pair(double factor, std::uint32_t trials) {
-  return {.fleet = {},
+TrialPlan step_of_a_pair(const FleetPlan& fleet, double factor, std::uint32_t trials) {
+  return {.fleet = fleet,
           .fault = {.kind = FaultKind::kStep, .scope = FaultScope::kPair, .factor = factor},
           .trials = trials};
 }
 
 void run_operating_curves(DetectionResults& results, std::uint32_t threads) {
-  const std::uint32_t trials = sized(results.size, 4, 40, 100);
+  const std::uint32_t trials = sized(results.size, 4, 15, 40);
+  FleetPlan fleet;
+  fleet.learnt_visits = learnt_visits(results.size, fleet.world);
   for (const OperatingCurve& curve : operating_curves()) {
     std::vector<DetectorEntry> entries;
     for (const double value : curve.values) {
       entries.push_back(curve.make(value));
     }
-    const auto null = run_null({},
+    const auto null = run_null(fleet,
                                entries,
                                results.parity,
                                sized(results.size, 2, 4, 4),
-                               sized(results.size, 300, 4'000, 10'000),
+                               sized(results.size, 300, 1'500, 4'000),
                                threads);
-    const auto small = run_trials(step_of_a_pair(1.25, trials), entries, results.parity, threads);
-    const auto middle = run_trials(step_of_a_pair(1.5, trials), entries, results.parity, threads);
-    const auto large = run_trials(step_of_a_pair(7.5, trials), entries, results.parity, threads);
+    const auto small =
+        run_trials(step_of_a_pair(fleet, 1.25, trials), entries, results.parity, threads);
+    const auto middle =
+        run_trials(step_of_a_pair(fleet, 1.5, trials), entries, results.parity, threads);
+    const auto large =
+        run_trials(step_of_a_pair(fleet, 7.5, trials), entries, results.parity, threads);
     for (std::size_t i = 0; i < entries.size(); ++i) {
       results.operating.push_back(
           {.curve = curve.name,
@@ -84,10 +103,11 @@ void run_operating_curves(DetectionResults& results, std::uint32_t threads) {
 }
 
 std::vector<DelayCase> ablation_cases(DetectionSize size) {
-  const std::uint32_t trials = sized(size, 4, 25, 60);
+  const std::uint32_t trials = sized(size, 4, 10, 25);
   const auto plan = [&](const FaultPlan& fault, double watch_s, NoiseWorld world) {
     TrialPlan one{.fleet = {}, .fault = fault, .watch_s = watch_s, .trials = trials};
     one.fleet.world = world;
+    one.fleet.learnt_visits = learnt_visits(size, world);
     return one;
   };
   const FaultPlan middle{.kind = FaultKind::kStep, .factor = 1.5};
@@ -135,11 +155,12 @@ void run_ablations(DetectionResults& results, std::uint32_t threads) {
     }
     FleetPlan fleet;
     fleet.counter_phase = ablation.counter_phase;
+    fleet.learnt_visits = learnt_visits(results.size, fleet.world);
     for (const NullSeries& one : run_null(fleet,
                                           ablation.entries,
                                           results.parity,
                                           sized(results.size, 2, 4, 4),
-                                          sized(results.size, 300, 4'000, 10'000),
+                                          sized(results.size, 300, 1'500, 4'000),
                                           threads)) {
       result.null.incidents += one.incidents;
       result.null.visits = one.visits;
@@ -155,7 +176,7 @@ TrialSeries first_of(const std::vector<DetectorEntry>& entries,
                      bool DetectorEntry::*member) {
   TrialSeries first;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!(entries[i].*member)) {
+    if (!(entries[i].*member) || series[i].outcomes.empty()) {
       continue;
     }
     first.outcomes.resize(series[i].outcomes.size());
@@ -188,34 +209,49 @@ bool DelayResult::holds() const {
 
 bool DetectionResults::hold() const {
   const auto holds = [](const DelayResult& result) { return result.holds(); };
-  return std::all_of(delays.begin(), delays.end(), holds) &&
+  return complete && std::all_of(delays.begin(), delays.end(), holds) &&
          std::all_of(drifts.begin(), drifts.end(), holds) &&
+         sum_of(rare).rate <= kAllowedFalseAlarms &&
          std::all_of(
              checks.begin(), checks.end(), [](const NullCheck& check) { return check.holds(); });
 }
 
-DetectionResults run_detection_study(DetectionSize size, SeedParity parity, std::uint32_t threads) {
+DetectionResults run_detection_study(
+    DetectionSize size,
+    SeedParity parity,
+    std::uint32_t threads,
+    const std::function<void(const DetectionResults&)>& after_part) {
   DetectionResults results;
   results.parity = parity;
   results.size = size;
   results.entries = entries_that_are(false);
   results.slow_entries = entries_that_are(true);
+  const auto done = [&](const char* part) {
+    std::fprintf(stderr, "%s done\n", part);
+    after_part(results);
+  };
   for (const DelayCase& one : delay_cases(size)) {
     results.delays.push_back(run_case(one, results.entries, parity, threads));
   }
-  std::fputs("delays done\n", stderr);
-  if (!results.slow_entries.empty()) {
-    for (const DelayCase& one : drift_cases(size)) {
-      results.drifts.push_back(run_case(one, results.slow_entries, parity, threads));
-    }
+  done("delays");
+  results.rare = run_rare_alarms(size, parity, threads);
+  done("rare alarms");
+  for (const DelayCase& one : drift_cases(size)) {
+    results.drifts.push_back(run_case(one, results.slow_entries, parity, threads));
   }
-  std::fputs("drifts done\n", stderr);
-  run_nulls(results, threads);
-  std::fputs("fleets without a fault done\n", stderr);
-  run_operating_curves(results, threads);
+  done("drifts");
+  results.placing = run_placing(size, parity, threads);
   run_ablations(results, threads);
-  std::fputs("operating curves and ablations done\n", stderr);
-  results.checks = run_null_checks(size, threads);
+  done("ablations");
+  run_operating_curves(results, threads);
+  done("operating curves");
+  run_nulls(results, threads);
+  done("fleets without a fault");
+  for (const NoiseWorld world : kNoiseWorlds) {
+    results.checks.push_back(run_null_check(size, world, threads));
+    results.complete = results.checks.size() == kNoiseWorlds.size();
+    done("null check");
+  }
   return results;
 }
 

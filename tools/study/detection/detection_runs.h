@@ -3,7 +3,10 @@
 
 #include "tools/study/detection/detection_plan.h"
 #include "tools/study/detection/null_check.h"
+#include "tools/study/detection/placing_runs.h"
+#include "tools/study/detection/rare_alarms.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,7 +15,7 @@ namespace bonescan {
 struct DelayResult {
   DelayCase one;
   InformationBound bound;
-  std::vector<TrialSeries> series;  ///< by entry
+  std::vector<TrialSeries> series;  ///< by entry; empty: it does not look at such faults
   TrialSeries ours;                 ///< whichever of ours was first
   TrialSeries paper;                ///< whichever of the published configuration was first
 
@@ -50,15 +53,24 @@ struct DetectionResults {
   std::vector<DelayResult> delays;
   std::vector<DelayResult> drifts;
   std::vector<NullResult> nulls;
+  std::vector<RareAlarms> rare;  ///< the bonescan rules, at their budgets
   std::vector<NullCheck> checks;
   std::vector<OperatingPoint> operating;
   std::vector<std::string> ablation_cases;
   std::vector<AblationResult> ablations;
+  std::vector<PlacingResult> placing;
+
+  bool complete = false;  ///< every part was run
 
   bool hold() const;
 };
 
-DetectionResults run_detection_study(DetectionSize size, SeedParity parity, std::uint32_t threads);
+/// `after_part` sees what there is after each part: a long run that is stopped has its results.
+DetectionResults run_detection_study(
+    DetectionSize size,
+    SeedParity parity,
+    std::uint32_t threads,
+    const std::function<void(const DetectionResults&)>& after_part);
 
 /// The first of the entries that alarms, trial by trial.
 TrialSeries first_of(const std::vector<DetectorEntry>& entries,

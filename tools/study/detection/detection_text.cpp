@@ -75,12 +75,12 @@ std::string delay_table(const DetectionResults& results, const std::string& grou
   for (const DetectorEntry& entry : results.entries) {
     text += entry.ours || entry.paper ? "" : fmt::format(" {} |", entry.name);
   }
-  text += counts_probes ? " probes: bound | bonescan |" : "";
+  text += counts_probes ? " probes: bound | bonescan | sent by then |" : "";
   text += " required |\n|---|---|---|---|---|";
   for (const DetectorEntry& entry : results.entries) {
     text += entry.ours || entry.paper ? "" : "---|";
   }
-  text += counts_probes ? "---|---|---|\n" : "---|\n";
+  text += counts_probes ? "---|---|---|---|\n" : "---|\n";
   for (const DelayResult& result : results.delays) {
     if (result.one.group != group) {
       continue;
@@ -88,7 +88,7 @@ std::string delay_table(const DetectionResults& results, const std::string& grou
     const double missed_s = std::max(60.0, result.one.plan.watch_s);
     text += fmt::format("| {} | {} | {} | {} | {} |",
                         result.one.name,
-                        result.series.front().outcomes.size(),
+                        result.one.plan.trials,
                         number(result.bound.delay_s),
                         delay_text(result.ours, missed_s),
                         delay_text(result.paper, missed_s));
@@ -98,9 +98,11 @@ std::string delay_table(const DetectionResults& results, const std::string& grou
       }
     }
     if (counts_probes) {
-      text += fmt::format(" {} | {} |",
-                          number(result.bound.probes),
-                          result.ours.found() == 0 ? "-" : number(result.ours.mean_probes()));
+      text += result.ours.found() == 0 ? fmt::format(" {} | - | - |", number(result.bound.probes))
+                                       : fmt::format(" {} | {} | {} |",
+                                                     number(result.bound.probes),
+                                                     number(result.ours.mean_probes()),
+                                                     number(result.ours.mean_probes_sent()));
     }
     text += fmt::format(" {} |\n", required_text(result));
   }
@@ -129,7 +131,8 @@ std::string rules_table(const DetectionResults& results) {
       if (results.entries[i].ours || results.entries[i].paper) {
         text += fmt::format(
             " {} |",
-            result.series[i].found() == 0
+            result.series[i].outcomes.empty() ? "-"
+            : result.series[i].found() == 0
                 ? "never"
                 : number(result.series[i].mean_s(std::max(60.0, result.one.plan.watch_s))) +
                       missed_text(result.series[i]));
@@ -157,7 +160,7 @@ std::string drift_table(const DetectionResults& results) {
   for (const DelayResult& result : results.drifts) {
     text += fmt::format("| {} | {} | {} |",
                         result.one.name,
-                        result.series.front().outcomes.size(),
+                        result.one.plan.trials,
                         number(result.bound.delay_s / 3600.0));
     std::string false_alarms;
     for (std::size_t i = 0; i < results.slow_entries.size(); ++i) {
@@ -178,8 +181,11 @@ std::string drift_table(const DetectionResults& results) {
 }
 
 std::string null_table(const DetectionResults& results) {
+  if (results.nulls.empty()) {
+    return "";
+  }
   std::string text =
-      "## False alarms\n\nIncidents where nothing is wrong: accusations of a pair with gaps under "
+      "### Counted\n\nIncidents where nothing is wrong: accusations of a pair with gaps under "
       "60 "
       "s are one, and so are pooled ones of a turn.\n\n| world | fleet-days |";
   std::string line = "\n|---|---|";
@@ -211,42 +217,37 @@ std::string null_table(const DetectionResults& results) {
              poisson_upper(0) / kAllowedFalseAlarms);
 }
 
-std::string check_table(const DetectionResults& results) {
-  std::string text =
-      "### The null, asked directly\n\nThresholds for one exceedance in ten million evaluations, "
-      "fitted on even seeds, held, and counted on odd ones. *ln p* counts the evaluations of which "
-      "the detector itself said so, both of its statistics paid for.\n\n| world | statistic | "
-      "fitted "
-      "on | evaluations | expected | counted | ratio, 95 % bounds | ln p | required |\n"
-      "|---|---|---|---|---|---|---|---|---|\n";
-  for (const NullCheck& check : results.checks) {
-    if (check.evaluations == 0) {
-      text += fmt::format(
-          "| {} | {} | {:.3g} | none: the fit was not trusted |  |  |  |  | **not met** |\n",
-          to_string(check.world),
-          check.statistic,
-          static_cast<double>(check.fitted));
-      continue;
-    }
-    text += fmt::format(
-        "| {} | {} | {:.3g} | {:.3g} | {:.1f} | {} | {:.2f} ({:.2f} to {:.2f}) | {} | {}: {} |\n",
-        to_string(check.world),
-        check.statistic,
-        static_cast<double>(check.fitted),
-        static_cast<double>(check.evaluations),
-        check.expected(),
-        check.exceedances,
-        check.ratio(),
-        poisson_lower(check.exceedances) / check.expected(),
-        poisson_upper(check.exceedances) / check.expected(),
-        check.verdict_exceedances,
-        check.world == NoiseWorld::kWellSpecified ? "within 30 %" : "factor ≤ 3",
-        check.holds() ? "**met**" : "**not met**");
+std::string rare_table(const DetectionResults& results) {
+  if (results.rare.empty()) {
+    return "";
   }
-  return text + "\n";
+  std::string text = fmt::format(
+      "### All rules together\n\nFalse alarms of a 32,768-RNIC-day in the well-specified world, by "
+      "importance sampling at the thresholds in use; required is a sum of at most {} (goal {}).\n\n"
+      "| rule | allowed to it | measured | standard error | samples | alarms among them |\n"
+      "|---|---|---|---|---|---|\n",
+      kAllowedFalseAlarms,
+      kGoalFalseAlarms);
+  for (const RareAlarms& one : results.rare) {
+    const std::string measured =
+        one.samples == 0 ? "- | - | 0"
+                         : fmt::format("{:.2g} | {:.2g} | {}", one.rate, one.error, one.samples);
+    text += fmt::format("| {} | {:.2g} | {} | {} |\n", one.rule, one.budget, measured, one.alarms);
+  }
+  const RareAlarms all = sum_of(results.rare);
+  return text + fmt::format(
+                    "| **sum**, what is not measured as allowed | {:.2f} | {:.2f} | {:.2f} | "
+                    "| {} |\n\n",
+                    all.budget,
+                    all.rate,
+                    all.error,
+                    all.rate <= kAllowedFalseAlarms ? "**met**" : "**not met**");
 }
 
 std::string operating_table(const DetectionResults& results) {
+  if (results.operating.empty()) {
+    return "";
+  }
   std::string text =
       "## Operating curves\n\nShort-term detectors, one pair, sweep of 17 s: share found within 60 "
       "s "
@@ -295,6 +296,38 @@ std::string ablation_table(const DetectionResults& results) {
     text += fmt::format(" {} in {:.4f} fleet-days |\n",
                         result.null.incidents,
                         static_cast<double>(result.null.visits) / kFleetDayVisits);
+  }
+  return text + "\n";
+}
+
+std::string placing_table(const DetectionResults& results) {
+  if (results.placing.empty()) {
+    return "";
+  }
+  std::string text =
+      "### Likelihood and repair\n\nWhere the faults of a fabric link are placed after three "
+      "sweeps: "
+      "the true directed link alone, among others, or not at all. *raw-vote* is the localizer "
+      "without a likelihood; *neighbours* are lists that were not "
+      "repaired. All other localizers are in results.json.\n\n"
+      "| fault | lists | pairs | ambiguous links | localizer | alone | among others | nobody "
+      "accused "
+      "| others accused |\n|---|---|---|---|---|---|---|---|---|\n";
+  for (const PlacingResult& one : results.placing) {
+    if (one.localizer != "bonescan" && one.localizer != "raw-vote") {
+      continue;
+    }
+    text += fmt::format("| {} | {} | {} | {} | {} | {} of {} | {} | {} | {} |\n",
+                        one.fault,
+                        one.lists,
+                        number(one.pairs),
+                        number(one.ambiguous),
+                        one.localizer,
+                        one.alone,
+                        one.trials,
+                        one.held,
+                        one.silent,
+                        one.others);
   }
   return text + "\n";
 }
@@ -356,6 +389,44 @@ LineChart operating_chart(const DetectionResults& results) {
 
 }  // namespace
 
+std::string null_check_text(const std::vector<NullCheck>& checks) {
+  if (checks.empty()) {
+    return "";
+  }
+  std::string text =
+      "### The null, asked directly\n\nThresholds for one exceedance in ten million evaluations, "
+      "fitted on even seeds, held, and counted on odd ones. *ln p* counts the evaluations of which "
+      "the detector itself said so, both of its statistics paid for.\n\n| world | statistic | "
+      "fitted "
+      "on | evaluations | expected | counted | ratio, 95 % bounds | ln p | required |\n"
+      "|---|---|---|---|---|---|---|---|---|\n";
+  for (const NullCheck& check : checks) {
+    if (check.evaluations == 0) {
+      text += fmt::format(
+          "| {} | {} | {:.3g} | none: the fit was not trusted |  |  |  |  | **not met** |\n",
+          to_string(check.world),
+          check.statistic,
+          static_cast<double>(check.fitted));
+      continue;
+    }
+    text += fmt::format(
+        "| {} | {} | {:.3g} | {:.3g} | {:.1f} | {} | {:.2f} ({:.2f} to {:.2f}) | {} | {}: {} |\n",
+        to_string(check.world),
+        check.statistic,
+        static_cast<double>(check.fitted),
+        static_cast<double>(check.evaluations),
+        check.expected(),
+        check.exceedances,
+        check.ratio(),
+        poisson_lower(check.exceedances) / check.expected(),
+        poisson_upper(check.exceedances) / check.expected(),
+        check.verdict_exceedances,
+        check.world == NoiseWorld::kWellSpecified ? "within 30 %" : "factor ≤ 3",
+        check.holds() ? "**met**" : "**not met**");
+  }
+  return text + "\n";
+}
+
 std::string detection_readme(const DetectionResults& results, const DetectionOrigin& origin) {
   std::string text = fmt::format(
       "# How soon and how surely detectors notice\n\nSimulated. Made by `{}` at commit `{}` in "
@@ -373,6 +444,9 @@ std::string detection_readme(const DetectionResults& results, const DetectionOri
       origin.minutes,
       results.parity == SeedParity::kOdd ? "odd" : "even",
       kGoalFalseAlarms);
+  if (!results.complete) {
+    text += "**The run was stopped: parts are missing below.**\n\n";
+  }
   text += "Everything required: ";
   text += results.hold() ? "**met**.\n\n" : "**not met** (see the last columns).\n\n";
   text += "## Delays\n\n";
@@ -382,10 +456,13 @@ std::string detection_readme(const DetectionResults& results, const DetectionOri
   text += drift_table(results);
   text += rules_table(results);
   text += "![steps](delay_step.svg)\n\n![loss of a link](delay_loss_link.svg)\n\n";
+  text += "## False alarms\n\n";
+  text += rare_table(results);
   text += null_table(results);
-  text += check_table(results);
+  text += null_check_text(results.checks);
   text += operating_table(results);
   text += ablation_table(results);
+  text += placing_table(results);
   return text;
 }
 

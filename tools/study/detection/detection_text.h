@@ -15,6 +15,8 @@ struct DetectionOrigin {
   double minutes = 0.0;
 };
 
+/// The table of the null alone.
+std::string null_check_text(const std::vector<NullCheck>& checks);
 std::string detection_readme(const DetectionResults& results, const DetectionOrigin& origin);
 std::string detection_json(const DetectionResults& results, const DetectionOrigin& origin);
 std::vector<StudyFile> detection_files(const DetectionResults& results,

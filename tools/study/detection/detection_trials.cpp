@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace bonescan {
 namespace {
@@ -54,6 +55,44 @@ const LearnedNulls* learned_by(const std::vector<DetectorEntry>& entries, const 
   return used ? &learned_nulls(fleet) : nullptr;
 }
 
+double mean_of_found(const TrialSeries& series, std::uint64_t TrialOutcome::*count) {
+  double sum = 0.0;
+  for (const TrialOutcome& outcome : series.outcomes) {
+    sum += outcome.delay_s ? static_cast<double>(outcome.*count) : 0.0;
+  }
+  return sum / std::max(1U, series.found());
+}
+
+/// Probes of the turn that crossed the fault in visits that a detector takes later than the one of
+/// this pair: in the order of their start, then of pairs.
+std::uint64_t probes_after(const NoiseFleet& fleet,
+                           std::span<const ObservedVisit> visits,
+                           PairId pair) {
+  const auto own = std::find_if(visits.begin(), visits.end(), [pair](const ObservedVisit& visit) {
+    return visit.pair == pair;
+  });
+  if (own == visits.end()) {
+    return 0;
+  }
+  std::uint64_t probes = 0;
+  for (const ObservedVisit& visit : visits) {
+    if (std::tie(visit.start, visit.pair) > std::tie(own->start, own->pair)) {
+      probes += fleet.affected_probes_of(visit);
+    }
+  }
+  return probes;
+}
+
+TrialOutcome found(const NoiseFleet& fleet,
+                   std::span<const ObservedVisit> visits,
+                   PairId raised_by,
+                   double delay_s) {
+  const std::uint64_t sent = fleet.affected_probes();
+  return {.delay_s = delay_s,
+          .probes = sent - probes_after(fleet, visits, raised_by),
+          .probes_sent = sent};
+}
+
 struct TrialResult {
   std::vector<TrialOutcome> outcomes;  ///< by entry
   std::vector<std::uint64_t> false_alarms;
@@ -91,7 +130,9 @@ TrialResult run_trial(const TrialPlan& plan,
         if (before) {
           incidents[i].add(verdict);
         } else if (accuses(verdict) && fleet.affected(verdict.pair) && !one.outcome.delay_s) {
-          one.outcome = {seconds(now - onset), fleet.affected_probes()};
+          const PairId raised_by =
+              entries[i].raised_by ? entries[i].raised_by(*one.detector, verdict) : PairId();
+          one.outcome = found(fleet, visits, raised_by, seconds(now - onset));
           --searching;
         }
       }
@@ -139,11 +180,11 @@ double TrialSeries::quantile_s(double share) const {
 }
 
 double TrialSeries::mean_probes() const {
-  double sum = 0.0;
-  for (const TrialOutcome& outcome : outcomes) {
-    sum += outcome.delay_s ? static_cast<double>(outcome.probes) : 0.0;
-  }
-  return sum / std::max(1U, found());
+  return mean_of_found(*this, &TrialOutcome::probes);
+}
+
+double TrialSeries::mean_probes_sent() const {
+  return mean_of_found(*this, &TrialOutcome::probes_sent);
 }
 
 double TrialSeries::found_within(double limit_s) const {

@@ -29,7 +29,8 @@ struct TrialPlan {
 /// What one detector made of one fault.
 struct TrialOutcome {
   std::optional<double> delay_s;  ///< nothing: missed
-  std::uint64_t probes = 0;       ///< that crossed the fault until the alarm
+  std::uint64_t probes = 0;       ///< that crossed the fault, the visit that alarmed included
+  std::uint64_t probes_sent = 0;  ///< likewise, until the end of the turn that was heard
 };
 
 /// All trials of one detector.
@@ -45,6 +46,7 @@ struct TrialSeries {
   double quantile_s(double share) const;
   /// Of those that were found.
   double mean_probes() const;
+  double mean_probes_sent() const;
   double found_within(double limit_s) const;
 };
 

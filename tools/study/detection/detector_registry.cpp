@@ -148,12 +148,28 @@ LossDetectorOptions loss_options(const DetectorSite& site) {
   return options;
 }
 
+/// A silent pair says it itself; what was pooled is told by the first alarm that names the pair.
+PairId raised_by_loss(const Detector& detector, const Verdict& verdict) {
+  const auto& loss = static_cast<const LossDetector&>(detector);
+  if (verdict.rule != VerdictRule::kPooledLoss) {
+    return verdict.pair;
+  }
+  for (const ComponentAlarm& alarm : loss.alarms()) {
+    const std::vector<PairId> pairs = loss.evidence().pairs_of(alarm);
+    if (std::binary_search(pairs.begin(), pairs.end(), verdict.pair)) {
+      return alarm.pair;
+    }
+  }
+  return {};
+}
+
 DetectorEntry loss_entry() {
   return {.name = "bonescan-loss",
           .make =
               [](const DetectorSite& site) {
                 return std::make_unique<LossDetector>(loss_options(site));
               },
+          .raised_by = raised_by_loss,
           .sees_latency = false,
           .ours = true};
 }

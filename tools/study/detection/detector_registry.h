@@ -27,6 +27,9 @@ struct DetectorSite {
 struct DetectorEntry {
   std::string name;
   std::function<std::unique_ptr<Detector>(const DetectorSite&)> make;
+  /// The pair whose visit raised the alarm behind a verdict of the last evaluate(); empty: it came
+  /// with the turn.
+  std::function<PairId(const Detector&, const Verdict&)> raised_by{};
   bool sees_loss = true;
   bool sees_latency = true;
   bool learns_scale = false;  ///< is of no use before a class of pairs is known

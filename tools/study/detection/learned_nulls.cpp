@@ -11,7 +11,6 @@ namespace {
 
 /// Seed of the long run; trials begin further on.
 constexpr std::uint64_t kSeed = 399'998;
-constexpr std::uint64_t kVisits = 1'000'000;
 
 LearnedNulls learn(const FleetPlan& plan) {
   NoiseFleet fleet(plan, kSeed);
@@ -22,7 +21,7 @@ LearnedNulls learn(const FleetPlan& plan) {
   }
   std::vector<Verdict> verdicts;
   std::uint64_t visits = 0;
-  for (std::uint32_t turn = 0; visits < kVisits; ++turn) {
+  for (std::uint32_t turn = 0; visits < plan.learnt_visits; ++turn) {
     const std::span<const ObservedVisit> heard = fleet.turn(turn);
     visits += heard.size();
     detector.observe(NoiseFleet::handed_on(turn), heard);
@@ -35,10 +34,17 @@ LearnedNulls learn(const FleetPlan& plan) {
 }  // namespace
 
 const LearnedNulls& learned_nulls(const FleetPlan& plan) {
-  static std::map<std::tuple<NoiseWorld, std::uint32_t, std::uint32_t, bool>, LearnedNulls> known;
-  const auto key = std::tuple(plan.world, plan.endpoints, plan.sweep_s, plan.counter_phase);
+  using Key = std::tuple<NoiseWorld, std::uint64_t, std::uint32_t, std::uint32_t, bool>;
+  static std::map<Key, LearnedNulls> known;
+  // Visits that remember nothing are the same whenever they happen.
+  FleetPlan kind;
+  kind.learnt_visits = plan.learnt_visits;
+  if (plan.world != NoiseWorld::kWellSpecified) {
+    kind = plan;
+  }
+  const Key key(kind.world, kind.learnt_visits, kind.endpoints, kind.sweep_s, kind.counter_phase);
   const auto found = known.find(key);
-  return found != known.end() ? found->second : known.emplace(key, learn(plan)).first->second;
+  return found != known.end() ? found->second : known.emplace(key, learn(kind)).first->second;
 }
 
 }  // namespace bonescan

@@ -185,6 +185,7 @@ void NoiseFleet::set_fault(const FaultPlan& fault, double onset_s) {
   const PathHop link{
       ComponentId(plan_.endpoints + static_cast<std::uint32_t>(draw.at(1) % (tors * kSpines))),
       LinkDirection::kUp};
+  fault_link_ = link;
   const auto crosses = [&](const std::vector<PathHop>& hops) {
     return std::find(hops.begin(), hops.end(), link) != hops.end();
   };
@@ -255,6 +256,18 @@ void NoiseFleet::draw_visit(PairId pair,
     rtts[i] = open01(words[3]) < lost ? kLostRtt
                                       : static_cast<std::uint32_t>(std::lround(rtt_us * 1000.0));
   }
+}
+
+std::uint64_t NoiseFleet::affected_probes_of(const ObservedVisit& visit) const {
+  if (!affected(visit.pair)) {
+    return 0;
+  }
+  const double start_s = seconds(visit.start - kStartOfRun);
+  std::uint64_t probes = 0;
+  for (std::size_t i = 0; i < visit.rtts_ns.size(); ++i) {
+    probes += start_s + kProbeGapS * static_cast<double>(i) >= onset_s_ ? 1 : 0;
+  }
+  return probes;
 }
 
 double NoiseFleet::log_noise(Memory& memory, double u) const {

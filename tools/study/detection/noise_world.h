@@ -70,6 +70,7 @@ struct FleetPlan {
   std::uint32_t sweep_s = 17;    ///< destinations of an endpoint, one a second
   std::uint32_t probes = 10;     ///< a visit
   bool counter_phase = true;
+  std::uint64_t learnt_visits = 1'000'000;  ///< of health, behind what detectors know
 };
 
 enum class FaultKind : std::uint8_t {
@@ -111,6 +112,9 @@ class NoiseFleet final {
 
   bool affected(PairId pair) const { return affected_[pair.index()] != 0; }
 
+  /// The link of a fault of FaultScope::kLink.
+  PathHop fault_link() const { return fault_link_; }
+
   /// Visits that started in second `turn`, and when the turn hands them on.  REQUIRES: turns are
   /// asked for once, ascending.  Valid until the next call.
   std::span<const ObservedVisit> turn(std::uint32_t turn);
@@ -120,6 +124,8 @@ class NoiseFleet final {
 
   /// Probes of affected pairs that were sent since the onset, as far as turns were asked for.
   std::uint64_t affected_probes() const { return affected_probes_; }
+  /// Of one visit.
+  std::uint64_t affected_probes_of(const ObservedVisit& visit) const;
 
  private:
   struct Traits {
@@ -154,6 +160,7 @@ class NoiseFleet final {
   std::uint64_t seed_;
   FaultPlan fault_;
   double onset_s_ = 0.0;
+  PathHop fault_link_{};
   std::uint64_t affected_probes_ = 0;
   PairTable pairs_;
   std::vector<TracedPath> paths_;

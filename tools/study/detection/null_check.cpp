@@ -1,9 +1,8 @@
 #include "tools/study/detection/null_check.h"
 
 #include "detectors/shortterm/shift_detector.h"
-#include "sim/base/rng_stream.h"
-#include "tools/study/detection/information_bound.h"
 #include "tools/study/detection/parallel.h"
+#include "tools/study/detection/table_visits.h"
 
 #include <algorithm>
 #include <array>
@@ -18,71 +17,6 @@ constexpr double kProbability = 1e-7;
 /// Scores above it are kept one by one; those below are only counted.
 constexpr double kKeptFrom = 2.0;
 constexpr double kCounted = -1e9;
-
-/// Round trips of the well-specified world from a table: the same distribution at a tenth of the
-/// cost, for a single class of pairs.
-class TableVisits final {
- public:
-  static constexpr std::size_t kPairs = 512;
-  static constexpr std::size_t kProbes = 10;
-
-  explicit TableVisits(std::uint64_t seed) : seed_(seed), rtts_(kPairs * kProbes) {
-    for (std::size_t p = 0; p < kPairs; ++p) {
-      visits_.push_back({.pair = PairId(static_cast<std::uint32_t>(p)),
-                         .start = {},
-                         .rtts_ns = std::span(rtts_).subspan(p * kProbes, kProbes)});
-    }
-  }
-
-  std::size_t pairs() const { return kPairs; }
-
-  std::uint8_t label(PairId) const { return 0; }
-
-  std::span<const ObservedVisit> turn(std::uint32_t turn) {
-    const RngStream noise(seed_, Purpose::kDetectionCheck, turn);
-    const std::vector<std::uint32_t>& table = quantiles();
-    for (std::size_t row = 0; row < rtts_.size(); row += 4) {
-      const PhiloxCounter words = noise.block(row / 4);
-      for (std::size_t i = 0; i < 4; ++i) {
-        const std::uint32_t cell = words[i] >> 16;
-        const std::uint64_t share = words[i] & 0xFFFFU;
-        rtts_[row + i] = table[cell] + static_cast<std::uint32_t>(
-                                           ((table[cell + 1] - table[cell]) * share) >> 16);
-      }
-    }
-    for (ObservedVisit& visit : visits_) {
-      visit.start = kStartOfRun + std::chrono::seconds(turn);
-    }
-    return visits_;
-  }
-
- private:
-  static constexpr std::size_t kCells = 1 << 16;
-
-  static const std::vector<std::uint32_t>& quantiles() {
-    static const std::vector<std::uint32_t> kTable = [] {
-      const ProbeDensity density(kFarBaseUs);
-      std::vector<std::uint32_t> table;
-      double below = 0.0;
-      std::size_t cell = 0;
-      for (std::size_t i = 0; i <= kCells; ++i) {
-        const double u = std::clamp(static_cast<double>(i) / kCells, 1e-7, 1.0 - 1e-7);
-        while (cell + 1 < ProbeDensity::kCells && below + density.mass(cell) < u) {
-          below += density.mass(cell++);
-        }
-        const double share = std::clamp((u - below) / density.mass(cell), 0.0, 1.0);
-        table.push_back(static_cast<std::uint32_t>(1000.0 * ProbeDensity::kStepUs *
-                                                   (static_cast<double>(cell) + share)));
-      }
-      return table;
-    }();
-    return kTable;
-  }
-
-  std::uint64_t seed_;
-  std::vector<std::uint32_t> rtts_;
-  std::vector<ObservedVisit> visits_;
-};
 
 /// The fleet of the study in a world that breaks an assumption.
 class WorldVisits final {
@@ -206,7 +140,7 @@ Chunk run_seed(const CheckPlan& plan, SeedParity parity, std::uint32_t i, const 
   return run_chunk(visits, wanted, held);
 }
 
-void run_check(const CheckPlan& plan, std::uint32_t threads, std::vector<NullCheck>& checks) {
+NullCheck run_check(const CheckPlan& plan, std::uint32_t threads) {
   std::vector<Chunk> fitting(plan.chunks);
   run_parallel(plan.chunks, threads, [&](std::uint32_t i) {
     fitting[i] = run_seed(plan, SeedParity::kEven, i, nullptr);
@@ -228,7 +162,7 @@ void run_check(const CheckPlan& plan, std::uint32_t threads, std::vector<NullChe
     // The log p of a verdict pays for two statistics, so it may be rarer than it says.
     visit.verdict_exceedances += checking[i].verdict_exceedances;
   }
-  checks.push_back(visit);
+  return visit;
 }
 
 }  // namespace
@@ -243,20 +177,15 @@ bool NullCheck::holds() const {
   return ratio() <= most_factor && ratio() * most_factor >= 1.0;
 }
 
-std::vector<NullCheck> run_null_checks(DetectionSize size, std::uint32_t threads) {
-  std::vector<NullCheck> checks;
-  for (const NoiseWorld world : kNoiseWorlds) {
-    const bool plain = world == NoiseWorld::kWellSpecified;
-    run_check({.world = world,
-               .fitted = plain ? sized(size, 400'000, 100'000'000, 400'000'000)
-                               : sized(size, 400'000, 10'000'000, 30'000'000),
-               .checked = plain ? sized(size, 200'000, 300'000'000, 1'000'000'000)
-                                : sized(size, 200'000, 20'000'000, 60'000'000),
-               .chunks = plain ? sized(size, 2, 20, 20) : sized(size, 2, 4, 6)},
-              threads,
-              checks);
-  }
-  return checks;
+NullCheck run_null_check(DetectionSize size, NoiseWorld world, std::uint32_t threads) {
+  const bool plain = world == NoiseWorld::kWellSpecified;
+  return run_check({.world = world,
+                    .fitted = plain ? sized(size, 400'000, 80'000'000, 250'000'000)
+                                    : sized(size, 400'000, 2'000'000, 5'000'000),
+                    .checked = plain ? sized(size, 200'000, 300'000'000, 1'100'000'000)
+                                     : sized(size, 200'000, 6'000'000, 15'000'000),
+                    .chunks = plain ? sized(size, 2, 20, 28) : sized(size, 2, 4, 4)},
+                   threads);
 }
 
 }  // namespace bonescan

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace bonescan {
 
@@ -32,6 +31,6 @@ struct NullCheck {
   bool holds() const;
 };
 
-std::vector<NullCheck> run_null_checks(DetectionSize size, std::uint32_t threads);
+NullCheck run_null_check(DetectionSize size, NoiseWorld world, std::uint32_t threads);
 
 }  // namespace bonescan
