@@ -41,11 +41,7 @@ void LatencyStage::suspect_hosts(Time now,
 }
 
 void LatencyStage::suspect_hosts(Time now, Time onset, std::span<const Accusation> accusations) {
-  for (const Growing& growing : growing_) {
-    if (may_be_shared(state_->incidents[growing.index], now)) {
-      onset = std::min(onset, growing.onset);
-    }
-  }
+  // An RNIC that was late before is late since then as well, so it needs no earlier visits.
   const Time oldest = std::max(onset, now - state_->sweep() - 2 * state_->options.probing.visit);
   std::vector<PairLateness> pairs;
   seen_.for_each([&](PairId pair, const Seen& seen) {

@@ -85,15 +85,15 @@ TEST_P(PipelineHosts, LeaveRnicsWhoseTablesDisagreeToTheirTables) {
 TEST_P(PipelineHosts, TurnTheIncidentOfTheFirstRnicIntoTheHosts) {
   const auto bench = bench_of(GetParam());
   bench->world.effects.push_back(slow(of_host(2, 1), kFault));
-  bench->world.effects.push_back(slow(of_host(2), kFault + 32));
+  bench->world.effects.push_back(slow(of_host(2), kFault + 51));
   std::uint64_t first_id = 0;
-  bench->at(kFault + 32, [&] {
+  bench->at(kFault + 50, [&] {
     ASSERT_THAT(bench->incidents(), SizeIs(1));
     EXPECT_THAT(bench->candidates(bench->incidents().front()),
                 ElementsAre(bench->world.access_link(EndpointId(2 * kRails))));
     first_id = bench->incidents().front().id;
   });
-  bench->run(kFault + 150);
+  bench->run(kFault + 170);
   SCOPED_TRACE(summary(bench->incidents(), bench->world.components));
   ASSERT_THAT(bench->incidents(), SizeIs(1));
   EXPECT_EQ(bench->incidents().front().id, first_id);
@@ -101,8 +101,8 @@ TEST_P(PipelineHosts, TurnTheIncidentOfTheFirstRnicIntoTheHosts) {
               ElementsAre(bench->world.bridge(EndpointId(2 * kRails))));
 }
 
-TEST_P(PipelineHosts, BlameLinksWhereNoBridgeIsKnown) {
-  const auto bench = bench_of(GetParam());
+TEST(PipelineHostsUnread, BlameLinksWhereNoDumpNamesABridge) {
+  const auto bench = bench_of(false);
   bench->world.effects.push_back(slow(of_host(2), kFault));
   bench->world.dump_script =
       [](EndpointId, std::span<const FlowKey>, Time) -> Expected<FlowTableDump> {
@@ -110,9 +110,9 @@ TEST_P(PipelineHosts, BlameLinksWhereNoBridgeIsKnown) {
   };
   bench->run(kFault + 120);
   SCOPED_TRACE(summary(bench->incidents(), bench->world.components));
-  EXPECT_THAT(bench->incidents(), SizeIs(kRails));
+  EXPECT_THAT(bench->incidents(), testing::Not(SizeIs(0)));
   for (const Incident& incident : bench->incidents()) {
-    EXPECT_NE(incident.kind, "bridge-latency");
+    EXPECT_EQ(incident.kind, "link-latency");
   }
 }
 
