@@ -181,10 +181,10 @@ NullCheck run_null_check(DetectionSize size, NoiseWorld world, std::uint32_t thr
   const bool plain = world == NoiseWorld::kWellSpecified;
   return run_check({.world = world,
                     .fitted = plain ? sized(size, 400'000, 80'000'000, 250'000'000)
-                                    : sized(size, 400'000, 2'000'000, 5'000'000),
+                                    : sized(size, 400'000, 5'000'000, 20'000'000),
                     .checked = plain ? sized(size, 200'000, 300'000'000, 1'100'000'000)
-                                     : sized(size, 200'000, 6'000'000, 15'000'000),
-                    .chunks = plain ? sized(size, 2, 20, 28) : sized(size, 2, 4, 4)},
+                                     : sized(size, 200'000, 15'000'000, 80'000'000),
+                    .chunks = plain ? sized(size, 2, 20, 28) : sized(size, 2, 4, 8)},
                    threads);
 }
 
