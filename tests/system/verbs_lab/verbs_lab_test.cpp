@@ -134,17 +134,16 @@ TEST_P(VerbsLabFault, IsNoticedPlacedAndSeenToEnd) {
 
 const Names kUnderlay = {"underlay-h1", "underlay-h2"};
 
-INSTANTIATE_TEST_SUITE_P(
-    Faults,
-    VerbsLabFault,
-    testing::Values(Case{"loss_100", "underlay", kUnderlay, "underlay-h1"},
-                    Case{"loss_10", "underlay", kUnderlay, "underlay-h1"},
-                    Case{"delay_5ms", "underlay", kUnderlay, "underlay-h1"},
-                    Case{"link_down", "underlay", kUnderlay, "underlay-h1"},
-                    Case{"port_down", "underlay", {"port-rxe3"}, "port-rxe3"},
-                    Case{"gid_change", "rnic", {"rxe3"}, "rxe3", "underlay"},
-                    Case{"agent_killed", "agent", {"h2/agent"}, "h2/agent"}),
-    [](const auto& c) { return c.param.name; });
+INSTANTIATE_TEST_SUITE_P(Faults,
+                         VerbsLabFault,
+                         testing::Values(Case{"loss_100", "underlay", kUnderlay, "underlay-h1"},
+                                         Case{"loss_10", "underlay", kUnderlay, "underlay-h1"},
+                                         Case{"delay_5ms", "underlay", kUnderlay, "underlay-h1"},
+                                         Case{"link_down", "underlay", kUnderlay, "underlay-h1"},
+                                         Case{"port_down", "underlay", {"port-rxe3"}, "port-rxe3"},
+                                         Case{"gid_change", "rnic", {"rxe3"}, "rxe3", "underlay"},
+                                         Case{"agent_killed", "agent", {"h2/agent"}, "h2/agent"}),
+                         [](const auto& c) { return c.param.name; });
 
 class VerbsLabReplay : public VerbsLab, public testing::WithParamInterface<std::string> {};
 
