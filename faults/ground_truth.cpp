@@ -67,6 +67,20 @@ std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
   return rnics;
 }
 
+/// The rule that an effect on rules is about.
+RuleKey rule_of(const Fabric& fabric, const EffectSpec& effect) {
+  const HostId host = fabric.host_of(effect.on.rnic());
+  switch (effect.rule) {
+    case RuleRole::kClassify:
+      return {host, RuleTable::kClassify, effect.on.rnic()};
+    case RuleRole::kEncap:
+      return {host, RuleTable::kEncap, *effect.peer};
+    case RuleRole::kDeliver:
+      return {host, RuleTable::kDeliver, effect.on.rnic()};
+  }
+  return {};
+}
+
 }  // namespace
 
 GroundTruth::GroundTruth(World& world,
@@ -132,22 +146,10 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
       }
       break;
     case EffectKind::kRuleRemove:
-    case EffectKind::kRuleAlter: {
+    case EffectKind::kRuleAlter:
       record.layer = TruthLayer::kOverlay;
-      const HostId host = world_->fabric().host_of(first.on.rnic());
-      switch (first.rule) {
-        case RuleRole::kClassify:
-          record.rule = RuleKey{host, RuleTable::kClassify, first.on.rnic()};
-          break;
-        case RuleRole::kEncap:
-          record.rule = RuleKey{host, RuleTable::kEncap, *first.peer};
-          break;
-        case RuleRole::kDeliver:
-          record.rule = RuleKey{host, RuleTable::kDeliver, first.on.rnic()};
-          break;
-      }
+      record.rule = rule_of(world_->fabric(), first);
       break;
-    }
     case EffectKind::kTunnelVni:
       // The rule that puts the packets of the virtual function into a tenant's network.
       record.layer = TruthLayer::kOverlay;
