@@ -16,20 +16,17 @@ double lossy_visit_ratio(const PipelineOptions& options) {
   return -std::expm1(options.probing.probes_per_visit * std::log1p(-options.loss.base_loss_ratio));
 }
 
-/// Odds against a given link where something on the path is at fault for sure: a path of a fabric
-/// with two tiers crosses eight directed links there and as many back. @ours
-constexpr double kSilentPriorNats = 2.8;
-
 /// A trial is a visit here, and a link that spoils fewer of them than this is none to open an
 /// incident about. @ours
 FaultSearchOptions search_options(const PipelineOptions& options, double base, bool silent) {
   FaultSearchOptions search;
-  search.loss.noise_least = base / 10.0;
   search.loss.noise_most = std::min(base, 0.01);
+  search.loss.noise_least = search.loss.noise_most / 10.0;
   search.loss.fault_least = std::max(search.loss.fault_least, 2.0 * search.loss.noise_most);
   search.tie_nats = options.localize.tie_nats;
   if (silent) {
-    search.prior_nats = kSilentPriorNats;
+    // Something on the path is at fault for sure: one of its links.
+    search.prior_nats = std::log(kLinksOfAPath);
   }
   return search;
 }

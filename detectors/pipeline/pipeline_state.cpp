@@ -17,9 +17,6 @@ PingLists make_lists(const PipelineOptions& options,
              : same_rail_targets(endpoints, range, options.seed);
 }
 
-/// Directed links of a path of two tiers, there and back: they share what a healthy path has. @ours
-constexpr double kLinksOfAPath = 16.0;
-
 /// The published method tells of no incident that opens again.
 IncidentOptions incident_options(const PipelineOptions& options) {
   IncidentOptions incident = options.incident;
@@ -313,7 +310,8 @@ FaultSearchOptions latency_search_options(const PipelineOptions& options) {
   const double of_a_link = latency_vote_options(options).base_late_ratio / kLinksOfAPath;
   search.latency.noise_least = of_a_link / 10.0;
   search.latency.noise_most = of_a_link;
-  search.latency.fault_least = options.localize.latency_hit_ratio;
+  search.latency.fault_least = std::clamp(
+      options.localize.latency_hit_ratio, 2.0 * of_a_link, 0.99 * search.latency.fault_most);
   search.tie_nats = options.localize.tie_nats;
   return search;
 }

@@ -35,6 +35,9 @@ constexpr int kTableAsks = 3;
 /// Share of an earlier score that newer evidence must reach to replace it. @ours
 constexpr double kKeepScore = 0.8;
 
+/// Directed links that a path of two tiers crosses there and back. @ours
+constexpr double kLinksOfAPath = 16.0;
+
 /// Evidence from before an incident opened that still counts when it is looked at again. @ours
 constexpr Duration kLead = std::chrono::seconds(10);
 

@@ -144,7 +144,7 @@ void add_judgement(DetectionTable& table) {
               loss(&LossOptions::consecutive),
               "So many lost probes of one pair in a row make it unreachable.");
   table.ratio("detection.loss.base_loss_ratio",
-              {1e-9, 0.5},
+              {1e-9, 0.05},
               loss(&LossOptions::base_loss_ratio),
               "Loss that the detector expects where nothing is wrong.");
   table.duration("detection.loss.pool_window",

@@ -81,5 +81,19 @@ TEST(PipelineLossRefinement, NamesEveryLinkOfSeveralThatFailAtOnce) {
                                             bench.fabric_link("tor-6.0")));
 }
 
+// The ends of what may be configured are no ends of what a search can be told.
+TEST(PipelineLossRefinement, TakesEveryRatioThatMayBeConfigured) {
+  for (const double loss : {1e-9, 1e-5, 0.01, 0.05}) {
+    for (const double late : {1e-6, 0.6, 1.0}) {
+      SCOPED_TRACE(testing::Message() << loss << " and " << late);
+      PipelineBench bench(4, 1);
+      bench.options.loss.base_loss_ratio = loss;
+      bench.options.localize.latency_hit_ratio = late;
+      bench.run(20);
+      EXPECT_THAT(bench.incidents(), SizeIs(0));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bonescan::fakes
