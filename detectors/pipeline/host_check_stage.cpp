@@ -143,11 +143,7 @@ IncidentIndex HostCheckStage::known_as(EndpointId at, const HostFinding& finding
 }
 
 bool HostCheckStage::accuses_access_of(const Incident& incident, EndpointId at) const {
-  const auto accused = [&](const PathHop& hop) {
-    return std::any_of(incident.candidates.begin(),
-                       incident.candidates.end(),
-                       [&](const Candidate& candidate) { return candidate.component == hop.link; });
-  };
+  const auto accused = [&](const PathHop& hop) { return PipelineState::names(incident, hop.link); };
   for (const PairId pair : incident.pairs) {
     const TracedPath* path = state_->paths.known(pair);
     if (path == nullptr || path->request.empty()) {

@@ -187,14 +187,8 @@ std::optional<IncidentIndex> LatencyStage::join_link(Time now, const Accusation&
         std::all_of(accusation.pairs.begin(), accusation.pairs.end(), [&](PairId pair) {
           return state_->bridge_explains(incident, pair);
         });
-    const bool named =
-        of_its_host || std::any_of(incident.candidates.begin(),
-                                   incident.candidates.end(),
-                                   [&](const Candidate& one) { return one.component == link; });
-    const auto crossed = [&](PairId pair) {
-      const TracedPath* path = state_->paths.known(pair);
-      return path != nullptr && crosses(*path, link);
-    };
+    const bool named = of_its_host || PipelineState::names(incident, link);
+    const auto crossed = [&](PairId pair) { return state_->crosses_link(pair, link); };
     const bool recent = now - incident.last_seen <= state_->sweep();
     const bool waits =
         placeless(incident) &&

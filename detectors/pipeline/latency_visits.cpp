@@ -233,8 +233,7 @@ void LatencyStage::grow_one(Time now, const Growing& growing) {
   }
   const auto crossed = [&](const LinkScore& suspect) {
     return std::any_of(incident.pairs.begin(), incident.pairs.end(), [&](PairId pair) {
-      const TracedPath* path = state_->paths.known(pair);
-      return path != nullptr && crosses(*path, suspect.link);
+      return state_->crosses_link(pair, suspect.link);
     });
   };
   // A link with as much evidence of other pairs is another failure.

@@ -79,12 +79,6 @@ bool LossStage::suspects(const Accusation& accusation, ComponentId link) {
                      [link](const LinkScore& suspect) { return suspect.link == link; });
 }
 
-bool LossStage::names(const Incident& incident, ComponentId link) {
-  return std::any_of(incident.candidates.begin(),
-                     incident.candidates.end(),
-                     [link](const Candidate& candidate) { return candidate.component == link; });
-}
-
 std::vector<Accusation> LossStage::blame(std::span<const PathEvidence> evidence, bool unreachable) {
   if (state_->paper()) {
     return published_vote(vote_, evidence);
@@ -167,7 +161,7 @@ IncidentIndex LossStage::open_incident_of(const Accusation& accusation) const {
     const Incident& incident = state_->incidents[index];
     if (incident.layer == Layer::kUnderlay && about_loss(incident) &&
         suspects(accusation, incident.candidates.front().component) &&
-        (state_->paper() || names(incident, accusation.suspects.front().link))) {
+        (state_->paper() || PipelineState::names(incident, accusation.suspects.front().link))) {
       return index;
     }
   }

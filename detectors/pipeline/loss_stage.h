@@ -165,7 +165,6 @@ class LossStage final {
   void describe_loss(Time now, IncidentIndex index, PairId pair);
 
   static bool suspects(const Accusation& accusation, ComponentId link);
-  static bool names(const Incident& incident, ComponentId link);
 
   static bool about_loss(const Incident& incident) { return incident.symptom != Symptom::kLatency; }
 

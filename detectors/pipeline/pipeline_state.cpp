@@ -79,6 +79,17 @@ std::string PipelineState::pair_name(PairId pair) const {
                      telemetry.endpoints[ends(pair).target].name);
 }
 
+bool PipelineState::names(const Incident& incident, ComponentId component) {
+  return std::any_of(incident.candidates.begin(),
+                     incident.candidates.end(),
+                     [&](const Candidate& candidate) { return candidate.component == component; });
+}
+
+bool PipelineState::crosses_link(PairId pair, ComponentId link) const {
+  const TracedPath* path = paths.known(pair);
+  return path != nullptr && crosses(*path, link);
+}
+
 bool PipelineState::holds(const Incident& incident, PairId pair) {
   return std::binary_search(incident.pairs.begin(), incident.pairs.end(), pair);
 }

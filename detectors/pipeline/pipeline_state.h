@@ -93,6 +93,12 @@ struct PipelineState {
   /// "host-0.01/rnic-3 -> host-2.05/rnic-3"
   std::string pair_name(PairId pair) const;
 
+  /// Is the component one of those that the incident may mean?
+  static bool names(const Incident& incident, ComponentId component);
+
+  /// Does the pair's known path, either way, cross the link?
+  bool crosses_link(PairId pair, ComponentId link) const;
+
   /// Is the pair one of the incident's, in this direction?
   static bool holds(const Incident& incident, PairId pair);
 
