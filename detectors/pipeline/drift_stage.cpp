@@ -317,9 +317,8 @@ void DriftStage::open_alone(Time now, const Suspicion& suspicion, const TableFin
     // By elimination it is one of the links that only this pair crosses.
     const auto scores = vote_.score(evidence_.relevant(state_->paths), Symptom::kLatency);
     std::vector<LinkScore> mine;
-    const TracedPath* const path = state_->paths.known(pair);
     for (const LinkScore& suspect : ties(scores, state_->options.localize.tie_nats)) {
-      if (path != nullptr && crosses(*path, suspect.link)) {
+      if (state_->crosses_link(pair, suspect.link)) {
         mine.push_back(suspect);
       }
     }

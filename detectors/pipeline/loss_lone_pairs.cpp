@@ -315,9 +315,8 @@ void LossStage::place_lone(Time now, const Unexplained& item, const TableFinding
     gather(now - state_->options.loss.pool_window);
     const auto all = vote_.score(evidence_.relevant(state_->paths), Symptom::kLoss);
     std::vector<LinkScore> scores(all.begin(), all.end());
-    const TracedPath* path = state_->paths.known(item.pair);
     std::erase_if(scores, [&](const LinkScore& score) {
-      return path == nullptr || !crosses(*path, score.link);
+      return !state_->crosses_link(item.pair, score.link);
     });
     index = state_->place_on_links(now,
                                    index,
