@@ -1,7 +1,7 @@
 // The boundary between an agent and the machine it runs on.
 //
-// The run needs six sources and a few facts; this is where they come from.  system_sources.h opens
-// the real ones, tests bring fakes.  LiveTelemetry puts the six together: a source that was not
+// The run needs seven sources and a few facts; this is where they come from.  system_sources.h opens
+// the real ones, tests bring fakes.  LiveTelemetry puts them together: a source that was not
 // configured, or that this machine does not have, answers kUnavailable with the reason, and so the
 // reason ends up in the evidence of incidents.
 #pragma once
@@ -35,7 +35,7 @@ struct PreflightRow {
   std::string hint;     ///< how to make it better; empty if ok
 };
 
-/// The six sources while a run lasts.
+/// All sources while a run lasts.
 class LiveSources {
  public:
   virtual ~LiveSources() = default;
