@@ -1,7 +1,7 @@
 // The boundary between an agent and the machine it runs on.
 //
-// The run needs seven sources and a few facts; this is where they come from.  system_sources.h opens
-// the real ones, tests bring fakes.  LiveTelemetry puts them together: a source that was not
+// The run needs seven sources and a few facts; this is where they come from.  system_sources.h
+// opens the real ones, tests bring fakes.  LiveTelemetry puts them together: a source that was not
 // configured, or that this machine does not have, answers kUnavailable with the reason, and so the
 // reason ends up in the evidence of incidents.
 #pragma once
