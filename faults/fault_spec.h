@@ -1,17 +1,15 @@
-// What a scenario asks to be broken: named kinds and the primitive effects they are made of.
+// What a scenario asks to be broken, as primitive effects.
 //
-// A kind is a preset of effects; a scenario may also list effects itself.  Effects change the
-// world's state and nothing else; CATALOG.md has one row for each.
+// A named kind (kinds/fault_kind.h) is a preset of effects; a scenario may also list effects
+// itself.  Effects change the world's state and nothing else; CATALOG.md has one row for each.
 #pragma once
 
 #include "model/fabric/component_ref.h"
-#include "sim/base/error.h"
 #include "sim/base/units.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace bonescan {
@@ -122,33 +120,5 @@ struct FaultSpec {
   Duration duration{};  ///< zero: until the end of the run
   std::vector<EffectSpec> effects;
 };
-
-/// The parameters a named kind may take, with defaults.
-struct KindParameters {
-  ComponentRef on;
-  EffectDirection direction = EffectDirection::kBoth;
-  double loss = 0.02;                       ///< crc-error
-  Duration down = std::chrono::seconds(2);  ///< rnic-port-flapping
-  Duration up = std::chrono::seconds(8);    ///< rnic-port-flapping
-  RuleRole rule = RuleRole::kDeliver;       ///< missing-overlay-rule, overlay-loop
-  std::optional<RnicId> peer;
-};
-
-/// A named kind and where it may be put.
-struct FaultKindInfo {
-  std::string_view name;
-  RefKind on;                ///< the kind of component that `on:` must name
-  bool or_port = false;      ///< ... or a port of an RNIC
-  std::string_view keys;     ///< blank-separated optional keys, for the loader and SCHEMA.md
-  std::string_view meaning;  ///< one line
-};
-
-/// All named kinds, in the order of CATALOG.md.
-const std::vector<FaultKindInfo>& fault_kinds();
-
-/// The primitive effects of a named kind.
-/// @errors kNotFound for an unknown kind; kInvalid if the parameters do not fit
-Expected<std::vector<EffectSpec>> effects_of_kind(std::string_view kind,
-                                                  const KindParameters& parameters);
 
 }  // namespace bonescan

@@ -1,3 +1,4 @@
+#include "faults/kinds/fault_kind.h"
 #include "model/host/host_devices.h"
 #include "scenarios/schema/effect_info.h"
 #include "scenarios/schema/scenario_keys.h"
@@ -26,7 +27,7 @@ Choices<RuleRole> rule_roles() {
 
 Choices<std::string> fault_kind_names() {
   Choices<std::string> choices;
-  for (const FaultKindInfo& info : fault_kinds()) {
+  for (const FaultKind& info : fault_kinds()) {
     choices.emplace_back(info.name, info.name);
   }
   return choices;

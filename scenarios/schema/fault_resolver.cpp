@@ -1,5 +1,6 @@
 #include "scenarios/schema/fault_resolver.h"
 
+#include "faults/kinds/fault_kind.h"
 #include "scenarios/schema/effect_info.h"
 #include "scenarios/schema/yaml_edit.h"
 
@@ -149,8 +150,8 @@ class FaultResolver final {
 
   void resolve_kind(const FaultDraft& draft, const std::string& path, FaultSpec& fault) const {
     // CORRECTNESS: the reader of `kind` accepts the names of fault_kinds() and nothing else.
-    const FaultKindInfo& info =
-        *std::ranges::find(fault_kinds(), std::string_view(draft.kind), &FaultKindInfo::name);
+    const FaultKind& info =
+        *std::ranges::find(fault_kinds(), std::string_view(draft.kind), &FaultKind::name);
     std::vector<std::string_view> allowed = {"name", "kind", "on", "at", "for"};
     const std::vector<std::string_view> own = split_words(info.keys);
     allowed.insert(allowed.end(), own.begin(), own.end());

@@ -7,6 +7,7 @@
 #include "detectors/pipeline/pipeline_options.h"
 #include "faults/confounder_options.h"
 #include "faults/fault_spec.h"
+#include "faults/processes/failure_options.h"
 #include "model/backend_sim/telemetry_channel_options.h"
 #include "model/fabric/fabric.h"
 #include "model/host/cloud_options.h"
@@ -38,6 +39,7 @@ struct Scenario {
   TelemetryChannelOptions telemetry;  ///< keys `confounders.telemetry`
   HostClockOptions clocks;
   std::vector<FaultSpec> faults;
+  FailureOptions failures;  ///< those that arise by themselves
   std::string hash;  ///< fingerprint of the file's bytes after --set, 16 hexadecimal digits
   std::string text;  ///< those bytes
 };

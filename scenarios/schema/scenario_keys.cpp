@@ -1,6 +1,6 @@
 #include "scenarios/schema/scenario_keys.h"
 
-#include "faults/fault_spec.h"
+#include "faults/kinds/fault_kind.h"
 #include "scenarios/schema/cloud_keys.h"
 #include "scenarios/schema/detection_keys.h"
 #include "scenarios/schema/job_keys.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "faults/fault_spec.h"
+#include "faults/kinds/fault_kind.h"
 #include "scenarios/schema/key_table.h"
 #include "scenarios/schema/scenario.h"
 #include "scenarios/schema/topology_keys.h"

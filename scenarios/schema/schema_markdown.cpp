@@ -1,6 +1,6 @@
 #include "scenarios/schema/schema_markdown.h"
 
-#include "faults/fault_spec.h"
+#include "faults/kinds/fault_kind.h"
 #include "scenarios/schema/effect_info.h"
 #include "scenarios/schema/key_markdown.h"
 #include "scenarios/schema/load_scenario.h"
@@ -137,7 +137,7 @@ std::string code_list(std::string_view words) {
 std::string kind_table() {
   std::string rows =
       "\n### Kinds\n\n| Kind | `on` | Optional keys | Meaning |\n|---|---|---|---|\n";
-  for (const FaultKindInfo& info : fault_kinds()) {
+  for (const FaultKind& info : fault_kinds()) {
     rows += fmt::format("| `{}` | {} | {} | {} |\n",
                         info.name,
                         example_of(info.on),

@@ -1,7 +1,7 @@
 // faults/CATALOG.md has a full row for every primitive effect and every named kind, and the tests
 // that it cites exist.
 #include "faults/effects/effect.h"
-#include "faults/fault_spec.h"
+#include "faults/kinds/fault_kind.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ std::vector<std::string> effect_names() {
 
 std::vector<std::string> kind_names() {
   std::vector<std::string> names;
-  for (const FaultKindInfo& kind : fault_kinds()) {
+  for (const FaultKind& kind : fault_kinds()) {
     names.emplace_back(kind.name);
   }
   return names;

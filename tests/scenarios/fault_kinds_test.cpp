@@ -1,5 +1,5 @@
 // Named kinds are presets of primitive effects: nothing more, nothing else.
-#include "faults/fault_spec.h"
+#include "faults/kinds/fault_kind.h"
 
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ EffectSpec only_effect(std::string_view kind, const KindParameters& parameters) 
 
 TEST(FaultKinds, AreTheSixOfTheCatalog) {
   std::vector<std::string> names;
-  for (const FaultKindInfo& info : fault_kinds()) {
+  for (const FaultKind& info : fault_kinds()) {
     names.emplace_back(info.name);
     EXPECT_TRUE(info.meaning.ends_with('.')) << info.name;
   }
@@ -95,7 +95,7 @@ TEST(EffectsOfKind, RefusesWhatDoesNotFit) {
     return effects ? ErrorCode::kIo : effects.error().code;
   };
   EXPECT_EQ(code("gremlins", on(RefKind::kCable, 0)), ErrorCode::kNotFound);
-  for (const FaultKindInfo& info : fault_kinds()) {
+  for (const FaultKind& info : fault_kinds()) {
     EXPECT_EQ(code(info.name, on(RefKind::kHost, 0)), ErrorCode::kInvalid);
   }
   KindParameters parameters = on(RefKind::kCable, 0);

@@ -145,7 +145,7 @@ void expect_smallest(const Scenario& scenario, const std::string& name) {
 
 TEST(SmokeScenarios, HaveOneFaultEachOfEveryKindAndOneOfEveryPreset) {
   std::vector<std::string> expected = {"healthy", "rail-only", "hpn", "three-tier"};
-  for (const FaultKindInfo& info : fault_kinds()) {
+  for (const FaultKind& info : fault_kinds()) {
     expected.emplace_back(info.name);
   }
   std::vector<std::string> found;

@@ -1,6 +1,8 @@
 #include "tools/run/simulation.h"
 
 #include "detectors/schedule/probe_scheduler.h"
+#include "faults/processes/failure_plan.h"
+#include "scenarios/schema/schema_key.h"
 #include "sim/base/check.h"
 
 namespace bonescan {
@@ -19,6 +21,20 @@ WorldOptions world_options(const Scenario& scenario) {
           .seed = scenario.seed};
 }
 
+/// What the scenario lists, then what arises in this world.
+std::vector<FaultSpec> all_faults(const Scenario& scenario, const World& world) {
+  std::vector<FaultSpec> faults = scenario.faults;
+  if (!scenario.failures.kinds.empty()) {
+    auto drawn =
+        plan_failures(scenario.failures, FaultSite(world), scenario.seed, scenario.duration);
+    if (!drawn) {
+      throw ConfigError("failures: " + drawn.error().detail);
+    }
+    faults.insert(faults.end(), drawn->begin(), drawn->end());
+  }
+  return faults;
+}
+
 FlowCounting flow_counting(SkeletonEvidence evidence) {
   return evidence == SkeletonEvidence::kOracle ? FlowCounting::kOracle : FlowCounting::kTables;
 }
@@ -29,7 +45,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulationOptions& option
     : scenario_(scenario),
       world_(world_options(scenario), engine_),
       injector_(world_),
-      faults_(options.without_faults ? std::vector<FaultSpec>{} : scenario.faults),
+      faults_(options.without_faults ? std::vector<FaultSpec>{} : all_faults(scenario, world_)),
       truth_(world_,
              faults_,
              {.call = &Simulation::port_of, .subject = this},
@@ -58,7 +74,7 @@ std::uint16_t Simulation::port_of(const void* self, RnicId source, RnicId target
 std::vector<TruthRow> Simulation::truth_rows(const Pipeline& pipeline) const {
   BONESCAN_CHECK(signatures_.size() == world_.fabric().cable_count());
   return make_truth_rows(
-      truth_.records(), world_, backend_.endpoints(), pipeline, scenario_, signatures_);
+      truth_.records(), faults_, world_, backend_.endpoints(), pipeline, scenario_, signatures_);
 }
 
 }  // namespace bonescan

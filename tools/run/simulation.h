@@ -30,6 +30,7 @@ struct SimulationOptions {
 class Simulation final {
  public:
   /// REQUIRES: `scenario` outlives the simulation.
+  /// @throws ConfigError if a failure that should arise has no place in this world
   Simulation(const Scenario& scenario, const SimulationOptions& options);
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
@@ -39,6 +40,9 @@ class Simulation final {
   SimBackend& backend() { return backend_; }
 
   Engine& engine() { return engine_; }
+
+  /// Those that the scenario lists, then those that arise.
+  const std::vector<FaultSpec>& faults() const { return faults_; }
 
   /// Grows whenever truth_rows() would say something new.
   std::uint64_t truth_revision() const { return truth_.revision(); }

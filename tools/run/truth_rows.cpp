@@ -133,6 +133,7 @@ double information_bound_s(double loss_ratio,
 }
 
 std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
+                                      const std::vector<FaultSpec>& faults,
                                       const World& world,
                                       const EndpointMap& endpoints,
                                       const Pipeline& pipeline,
@@ -144,7 +145,7 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
   const bool changing = scenario.pipeline.probing.list == PingListKind::kSkeleton;
   const SkeletonSummary skeleton = pipeline.skeleton();
   for (const TruthRecord& record : records) {
-    const FaultSpec& fault = scenario.faults[record.id];
+    const FaultSpec& fault = faults[record.id];
     const Component component = component_of(record, world);
     TruthRow row{.id = record.id,
                  .name = fault.name,

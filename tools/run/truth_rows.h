@@ -26,7 +26,9 @@ void add_crossings(const World& world,
                    std::uint64_t seed,
                    CrossingSignatures& signatures);
 
+/// @param faults of the run, by TruthRecord::id
 std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
+                                      const std::vector<FaultSpec>& faults,
                                       const World& world,
                                       const EndpointMap& endpoints,
                                       const Pipeline& pipeline,

@@ -1,0 +1,99 @@
+#include "faults/kinds/kinds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace bonescan {
+
+const std::vector<FaultKind>& fault_kinds() {
+  static const std::vector<FaultKind> kKinds = {
+      crc_error_kind(),
+      switch_port_down_kind(),
+      rnic_port_flapping_kind(),
+      missing_overlay_rule_kind(),
+      overlay_loop_kind(),
+      stale_flow_counters_kind(),
+  };
+  return kKinds;
+}
+
+const FaultKind* find_fault_kind(std::string_view name) {
+  const auto found = std::ranges::find(fault_kinds(), name, &FaultKind::name);
+  return found == fault_kinds().end() ? nullptr : &*found;
+}
+
+Expected<std::vector<EffectSpec>> effects_of_kind(std::string_view kind,
+                                                  const KindParameters& parameters) {
+  const FaultKind* found = find_fault_kind(kind);
+  if (found == nullptr) {
+    return fail(ErrorCode::kNotFound, fmt::format("there is no fault kind '{}'", kind));
+  }
+  const bool is_port = found->or_port && parameters.on.kind == RefKind::kPort;
+  if (parameters.on.kind != found->on && !is_port) {
+    return misfit(fmt::format("{} cannot be put on this kind of component", kind));
+  }
+  return found->effects(parameters);
+}
+
+tl::unexpected<Error> misfit(std::string detail) {
+  return fail(ErrorCode::kInvalid, std::move(detail));
+}
+
+EffectSpec effect_on(EffectKind kind, const ComponentRef& on) {
+  EffectSpec spec;
+  spec.kind = kind;
+  spec.on = on;
+  return spec;
+}
+
+ComponentRef on_rnic(RnicId rnic) {
+  return {RefKind::kRnic, rnic.index()};
+}
+
+ComponentRef on_cable(CableId cable) {
+  return {RefKind::kCable, cable.index()};
+}
+
+ComponentRef on_switch(SwitchId id) {
+  return {RefKind::kSwitch, id.index()};
+}
+
+ComponentRef on_host(HostId host) {
+  return {RefKind::kHost, host.index()};
+}
+
+Expected<std::vector<EffectSpec>> rule_effect(EffectKind kind, const KindParameters& parameters) {
+  const bool is_encap = parameters.rule == RuleRole::kEncap;
+  if (is_encap && !parameters.peer) {
+    return misfit("an encap rule leads to one remote RNIC, so it needs a peer");
+  }
+  if (!is_encap && parameters.peer) {
+    return misfit("only an encap rule leads to a peer");
+  }
+  if (parameters.peer && *parameters.peer == parameters.on.rnic()) {
+    return misfit("the peer of an encap rule is another RNIC");
+  }
+  EffectSpec rule = effect_on(kind, parameters.on);
+  rule.rule = parameters.rule;
+  rule.peer = parameters.peer;
+  rule.alteration = RuleAlteration::kLoop;
+  return std::vector{rule};
+}
+
+std::optional<KindParameters> draw_rule(const FaultSite& site, const RngStream& stream) {
+  if (site.flows().empty()) {
+    return std::nullopt;
+  }
+  const auto& [source, target] = one_of(site.flows(), stream, 0);
+  KindParameters drawn;
+  drawn.on = on_rnic(source);
+  constexpr RuleRole kRoles[] = {RuleRole::kClassify, RuleRole::kEncap, RuleRole::kDeliver};
+  drawn.rule = one_of<RuleRole>(kRoles, stream, 1);
+  if (drawn.rule == RuleRole::kEncap) {
+    drawn.peer = target;
+  }
+  return drawn;
+}
+
+}  // namespace bonescan

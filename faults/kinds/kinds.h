@@ -1,0 +1,44 @@
+// Every named kind: one function and one file each, in the order of CATALOG.md.
+//
+// A new kind needs a file, a line here, and a line in fault_kinds.cpp.
+#pragma once
+
+#include "faults/kinds/fault_kind.h"
+#include "faults/kinds/fault_site.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bonescan {
+
+FaultKind crc_error_kind();
+FaultKind switch_port_down_kind();
+FaultKind rnic_port_flapping_kind();
+FaultKind missing_overlay_rule_kind();
+FaultKind overlay_loop_kind();
+FaultKind stale_flow_counters_kind();
+
+// For the files of this folder.
+
+tl::unexpected<Error> misfit(std::string detail);
+EffectSpec effect_on(EffectKind kind, const ComponentRef& on);
+ComponentRef on_rnic(RnicId rnic);
+ComponentRef on_cable(CableId cable);
+ComponentRef on_switch(SwitchId id);
+ComponentRef on_host(HostId host);
+
+/// One of `choices` by row `n` of the stream.  REQUIRES: not empty.
+template <class T>
+const T& one_of(std::span<const T> choices, const RngStream& stream, std::uint64_t n) {
+  return choices[stream.at(n) % choices.size()];
+}
+
+/// A rule of a bridge is removed or altered to a loop.
+Expected<std::vector<EffectSpec>> rule_effect(EffectKind kind, const KindParameters& parameters);
+/// One of the three rules of an RNIC that is in use.
+std::optional<KindParameters> draw_rule(const FaultSite& site, const RngStream& stream);
+
+}  // namespace bonescan

@@ -1,0 +1,39 @@
+#include "faults/kinds/kinds.h"
+
+namespace bonescan {
+namespace {
+
+Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
+  return std::vector{effect_on(EffectKind::kPortDown, parameters.on)};
+}
+
+std::optional<KindParameters> draw(const FaultSite& site, const RngStream& stream) {
+  if (site.access_cables().empty()) {
+    return std::nullopt;
+  }
+  KindParameters drawn;
+  drawn.on = on_cable(one_of(site.access_cables(), stream, 0));
+  return drawn;
+}
+
+}  // namespace
+
+FaultKind switch_port_down_kind() {
+  return {.name = "switch-port-down",
+          .on = RefKind::kCable,
+          .or_port = true,
+          .keys = "",
+          .meaning = "A switch port is dead: nothing passes its cable, in neither direction.",
+          .table_row = 2,
+          .failure_class = FailureClass::kLink,
+          .made_of = "`port.down`",
+          .mechanism = "A switch port is dead.",
+          .probes_see = "An access port: one RNIC silent. A fabric port: 800 ms of silence.",
+          .probes_miss = "A fabric port after convergence.",
+          .stage = "underlay vote",
+          .repair = "Replace the port; drain it first.",
+          .effects = effects,
+          .draw = draw};
+}
+
+}  // namespace bonescan
