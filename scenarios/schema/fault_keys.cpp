@@ -25,14 +25,6 @@ Choices<RuleRole> rule_roles() {
           {"deliver", RuleRole::kDeliver}};
 }
 
-Choices<std::string> fault_kind_names() {
-  Choices<std::string> choices;
-  for (const FaultKind& info : fault_kinds()) {
-    choices.emplace_back(info.name, info.name);
-  }
-  return choices;
-}
-
 Choices<EffectKind> effect_kinds() {
   Choices<EffectKind> choices;
   for (const EffectInfo& info : effect_infos()) {
@@ -217,6 +209,14 @@ void add_parameters(KeyTable<FaultDraft>& table) {
 }
 
 }  // namespace
+
+Choices<std::string> fault_kind_names() {
+  Choices<std::string> choices;
+  for (const FaultKind& info : fault_kinds()) {
+    choices.emplace_back(info.name, info.name);
+  }
+  return choices;
+}
 
 KeyTable<FaultDraft> fault_table() {
   KeyTable<FaultDraft> table;

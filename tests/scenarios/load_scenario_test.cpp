@@ -1,5 +1,7 @@
 #include "scenarios/schema/load_scenario.h"
 
+#include "faults/kinds/fault_kind.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
