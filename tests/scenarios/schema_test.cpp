@@ -186,6 +186,8 @@ faults:
      loss: 2%}
   - {name: b, kind: rnic-port-flapping, on: host-0.00/rnic-0, at: 1min, down: 2s, up: 8s}
   - {name: c, kind: overlay-loop, on: host-0.00/rnic-0, at: 1min, rule: encap, to: host-1.00/rnic-0}
+  - {name: e, kind: suboptimal-flow-offloading, on: host-0.00/rnic-0, at: 1min, flow_share: 50%}
+  - {name: f, kind: hugepage-mismatch, on: host-0.00, at: 1min, pages: 10}
   - name: d
     at: 2min
     effects:
