@@ -8,12 +8,18 @@ namespace bonescan {
 
 const std::vector<FaultKind>& fault_kinds() {
   static const std::vector<FaultKind> kKinds = {
-      crc_error_kind(),
-      switch_port_down_kind(),
-      rnic_port_flapping_kind(),
-      missing_overlay_rule_kind(),
-      overlay_loop_kind(),
-      stale_flow_counters_kind(),
+      crc_error_kind(),          switch_port_down_kind(),
+      rnic_port_flapping_kind(), missing_overlay_rule_kind(),
+      overlay_loop_kind(),       stale_flow_counters_kind(),
+      one_way_loss_kind(),       ecmp_path_loss_kind(),
+      large_packet_loss_kind(),  mtu_blackhole_kind(),
+      dscp_loss_kind(),          silent_blackhole_kind(),
+      neighbour_missing_kind(),  neighbour_stale_kind(),
+      route_missing_kind(),      vni_mismatch_kind(),
+      tunnel_checksum_kind(),    gid_holes_kind(),
+      spoof_check_kind(),        eswitch_full_kind(),
+      lag_member_down_kind(),    pcie_width_loss_kind(),
+      lane_downgrade_kind(),     optics_degrading_kind(),
   };
   return kKinds;
 }
