@@ -213,6 +213,22 @@ faults:
       - {effect: gid.missing, on: host-0.00/rnic-1, missing: ipv4}
       - {effect: pcie.width, on: host-0.00/rnic-1, lanes: 8}
       - {effect: hugepages.set, on: host-0.00, pages: 100}
+  - name: rm
+    at: 2min
+    effects:
+      - {effect: switch.loss, on: agg-1, ratio: 10%, flow_share: 50%}
+      - {effect: link.ber, on: "link(tor-0.0, agg-1)", ber: 1e-3, ber_from: 1e-5, over: 1min}
+      - {effect: link.rate, on: "link(tor-0.0, agg-1)", rate_left: 50%}
+  - {name: re, kind: large-packet-loss, on: "link(tor-0.0, agg-1)", at: 2min, direction: up,
+     min_packet: 1025B}
+  - {name: rf, kind: dscp-loss, on: "link(tor-0.0, agg-1)", at: 2min, dscp: 26, direction: up}
+  - {name: rg, kind: silent-blackhole, on: agg-0, at: 2min, tuple_share: 30%}
+  - {name: rh, kind: mtu-blackhole, on: host-0.00/rnic-2, at: 2min, mtu: 1500B}
+  - {name: ri, kind: eswitch-full, on: host-0.00/rnic-2, at: 2min, entries: 2}
+  - {name: rj, kind: pcie-width-loss, on: host-0.00/rnic-2, at: 2min, lanes: 8}
+  - {name: rk, kind: lane-downgrade, on: "link(tor-0.0, agg-1)", at: 2min, rate_left: 50%}
+  - {name: rl, kind: optics-degrading, on: "link(tor-0.0, agg-1)", at: 2min, ber_from: 1e-5,
+     ber: 2e-3, over: 1min}
 failures:
   kinds: [{kind: crc-error, share: 3}, {kind: overlay-loop, share: 1}]
   count: 2
