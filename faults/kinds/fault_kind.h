@@ -34,6 +34,9 @@ struct KindParameters {
   Duration up = std::chrono::seconds(8);    ///< kinds that flap: time up in each cycle
   RuleRole rule = RuleRole::kDeliver;       ///< kinds of OpenFlow rules
   std::optional<RnicId> peer;               ///< the RNIC at the other end, where there is one
+  double flow_share = 1.0;                  ///< kinds that touch a share of an RNIC's flows
+  Duration delay = std::chrono::microseconds(100);  ///< kinds that make packets late
+  std::uint32_t pages = 0;                          ///< kinds of huge pages: what is left
 };
 
 /// Who is called for it. @paper SkeletonHunter, the headings of Table 1
@@ -43,6 +46,8 @@ enum class FailureClass : std::uint8_t {
   kSoftware,  ///< virtual switch, container or configuration: restart
 };
 
+std::string_view to_string(FailureClass failure_class);
+
 /// What an idle fabric's probes can see of it, at the job's size and class.
 enum class SeenBy : std::uint8_t {
   kProbes,        ///< loss or latency on some pair of the job's full mesh
@@ -50,6 +55,8 @@ enum class SeenBy : std::uint8_t {
   kHostChecks,    ///< nothing; a look at the host shows it
   kNobody,        ///< nothing that a provider may look at
 };
+
+std::string_view to_string(SeenBy seen_by);
 
 struct FaultKind {
   std::string_view name;

@@ -186,6 +186,8 @@ faults:
      loss: 2%}
   - {name: b, kind: rnic-port-flapping, on: host-0.00/rnic-0, at: 1min, down: 2s, up: 8s}
   - {name: c, kind: overlay-loop, on: host-0.00/rnic-0, at: 1min, rule: encap, to: host-1.00/rnic-0}
+  - {name: e, kind: suboptimal-flow-offloading, on: host-0.00/rnic-0, at: 1min, flow_share: 50%}
+  - {name: f, kind: hugepage-mismatch, on: host-0.00, at: 1min, pages: 10}
   - name: d
     at: 2min
     effects:
@@ -211,6 +213,12 @@ faults:
       - {effect: gid.missing, on: host-0.00/rnic-1, missing: ipv4}
       - {effect: pcie.width, on: host-0.00/rnic-1, lanes: 8}
       - {effect: hugepages.set, on: host-0.00, pages: 100}
+failures:
+  kinds: [{kind: crc-error, share: 3}, {kind: overlay-loop, share: 1}]
+  count: 2
+  from: 1min
+  until: 20min
+  length: 2min
 )yaml";
 
 constexpr std::string_view kSmallest = R"(
@@ -251,12 +259,13 @@ std::string read_all(const std::string& file) {
 
 /// A key of a job or of the whole, which can be set without regard to others.
 bool stands_alone(const SchemaKey& key) {
-  return !key.path.starts_with("faults") && key.path != "confounders.file" && key.path != "jobs" &&
-         key.path != "fabric.file" && !key.path.starts_with("fabric.hash.switches") &&
-         !key.path.starts_with("fabric.links") && key.path != "cloud.trace.file" &&
-         !key.path.starts_with("cloud.sizes") && !key.path.starts_with("cloud.shapes") &&
-         !key.path.starts_with("cloud.lifetimes") && !key.path.starts_with("cloud.tasks") &&
-         !key.path.starts_with("load.flows") && !key.path.starts_with("load.incasts") &&
+  return !key.path.starts_with("faults") && !key.path.starts_with("failures") &&
+         key.path != "confounders.file" && key.path != "jobs" && key.path != "fabric.file" &&
+         !key.path.starts_with("fabric.hash.switches") && !key.path.starts_with("fabric.links") &&
+         key.path != "cloud.trace.file" && !key.path.starts_with("cloud.sizes") &&
+         !key.path.starts_with("cloud.shapes") && !key.path.starts_with("cloud.lifetimes") &&
+         !key.path.starts_with("cloud.tasks") && !key.path.starts_with("load.flows") &&
+         !key.path.starts_with("load.incasts") &&
          !key.path.starts_with("probing.skeleton.opt_out") &&
          !key.path.starts_with("jobs[].phases") && !key.path.starts_with("jobs[].stragglers") &&
          !key.path.starts_with("jobs[].idle") && !key.path.starts_with("jobs[].changes") &&
