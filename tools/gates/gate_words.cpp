@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <sstream>
-#include <vector>
 
 namespace bonescan {
 namespace {
@@ -53,6 +54,9 @@ std::string pairs_text(const StratumVerdict& stratum) {
                      stratum.pairs->only_second,
                      *stratum.mcnemar_p);
 }
+
+/// Options of the campaign's command that a command for one run gives anew.
+constexpr std::array<std::string_view, 4> kReplaced = {"--seeds", "--parity", "--jobs", "--out"};
 
 void add_share(std::string& words, std::size_t part, std::size_t whole, std::string_view what) {
   if (part > 0) {
@@ -154,19 +158,28 @@ std::string reproduce_command(const GateReport& report, const LostFault& lost) {
   std::string word;
   while (words >> word && word != "campaign") {
   }
-  // The file is the first word that is no option, nor the value of one.
-  bool is_value = false;
-  while (words >> word) {
-    if (!is_value && !word.starts_with('-')) {
-      return fmt::format("bonescan campaign {} --seeds {}..{} --out lost-{}.sqlite",
-                         word,
-                         lost.fault.seed,
-                         lost.fault.seed,
-                         lost.fault.seed);
-    }
-    is_value = !is_value && word.starts_with("--") && word.find('=') == std::string::npos;
+  if (!words) {
+    return fmt::format("seed {} of: {}", lost.fault.seed, report.command);
   }
-  return fmt::format("seed {} of: {}", lost.fault.seed, report.command);
+  std::string kept;
+  while (words >> word) {
+    const std::string option = word.substr(0, word.find('='));
+    if (std::find(kReplaced.begin(), kReplaced.end(), option) == kReplaced.end()) {
+      kept += word + " ";
+    } else if (option == word) {
+      words >> word;  // its value
+    }
+  }
+  // Where cells take turns, the cell of a seed follows from its place in the range.
+  const std::uint64_t first = lost.fault.seed - report.turn_stride * lost.fault.cell;
+  return fmt::format("bonescan campaign {}--seeds {}..{}{} --out lost-{}.sqlite",
+                     kept,
+                     first,
+                     lost.fault.seed,
+                     report.turn_stride < 2     ? ""
+                     : lost.fault.seed % 2 == 0 ? " --parity even"
+                                                : " --parity odd",
+                     lost.fault.seed);
 }
 
 std::string lost_words(const LostFault& lost) {
