@@ -169,7 +169,7 @@ confounders:
   agent_crashes: {count: 1, down: 40s}
   congestion: {per_minute: 1, length: 4s, queue: 15us}
   telemetry: {lost: 1%, late: 5%, late_by: 2s, duplicated: 1%, repeat: 5s,
-              background: 100Mbps,
+              background: 100Mbps, rdma_counters: yes,
               sampler: {phase: 1s, jitter: 20ms, missed: 1%, period: 500ms, dither: 100ms,
                         noise: 0.02}}
 clocks:
@@ -188,6 +188,7 @@ faults:
   - {name: c, kind: overlay-loop, on: host-0.00/rnic-0, at: 1min, rule: encap, to: host-1.00/rnic-0}
   - {name: e, kind: suboptimal-flow-offloading, on: host-0.00/rnic-0, at: 1min, flow_share: 50%}
   - {name: f, kind: hugepage-mismatch, on: host-0.00, at: 1min, pages: 10}
+  - {name: g, kind: rnic-firmware-stall, on: host-0.00/rnic-0, at: 1min, delay: 50us}
   - name: d
     at: 2min
     effects:
