@@ -35,7 +35,7 @@ FaultKind ecmp_path_loss_kind() {
           .table_row = 0,
           .failure_class = FailureClass::kLink,
           .made_of =
-              "`link.loss` in one direction, of half of the five-tuples unless `flow_share` says "
+              "`link.loss` in one direction, of all five-tuples unless `flow_share` says "
               "otherwise",
           .mechanism =
               "One of the paths between two switches is bad, and not for all: a lane of a bundle, "

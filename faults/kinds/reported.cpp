@@ -1,12 +1,6 @@
 #include "faults/kinds/reported.h"
 
-#include <cmath>
-
 namespace bonescan {
-
-double log_uniform(double low, double high, double u) {
-  return low * std::pow(high / low, u);
-}
 
 std::optional<KindParameters> draw_one_way(std::span<const CableId> cables,
                                            const RngStream& stream) {
@@ -16,15 +10,6 @@ std::optional<KindParameters> draw_one_way(std::span<const CableId> cables,
   KindParameters drawn;
   drawn.on = on_cable(one_of(cables, stream, 0));
   drawn.direction = stream.at(1) % 2 == 0 ? EffectDirection::kUp : EffectDirection::kDown;
-  return drawn;
-}
-
-std::optional<KindParameters> draw_rnic(const FaultSite& site, const RngStream& stream) {
-  if (site.rnics().empty()) {
-    return std::nullopt;
-  }
-  KindParameters drawn;
-  drawn.on = on_rnic(one_of(site.rnics(), stream, 0));
   return drawn;
 }
 

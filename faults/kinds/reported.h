@@ -7,15 +7,9 @@
 
 namespace bonescan {
 
-/// In (low, high), evenly in the logarithm.  REQUIRES: 0 < u < 1
-double log_uniform(double low, double high, double u);
-
 /// One of `cables`, in one direction, by rows 0 and 1 of the stream.
 std::optional<KindParameters> draw_one_way(std::span<const CableId> cables,
                                            const RngStream& stream);
-
-/// An RNIC of a job, by row 0 of the stream.
-std::optional<KindParameters> draw_rnic(const FaultSite& site, const RngStream& stream);
 
 /// Who sends, and as peer to whom, by row 0 of the stream.
 std::optional<KindParameters> draw_flow(const FaultSite& site, const RngStream& stream);

@@ -14,17 +14,11 @@ Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
 }
 
 std::optional<KindParameters> draw(const FaultSite& site, const RngStream& stream) {
-  const auto tors = site.tors();
-  const auto spines = site.spines();
-  if (tors.empty()) {
-    return std::nullopt;
+  auto drawn = draw_switch(site, stream);
+  if (drawn) {
+    // From a table entry of many to most of the traffic. @ours
+    drawn->flow_share = log_uniform(0.1, 0.6, stream.open01_at(2));
   }
-  // A ToR or one above, alike, since both are reported. @ours
-  const bool above = !spines.empty() && stream.at(0) % 2 == 0;
-  KindParameters drawn;
-  drawn.on = on_switch(one_of(above ? spines : tors, stream, 1));
-  // From a table entry of many to most of the traffic. @ours
-  drawn.flow_share = log_uniform(0.1, 0.6, stream.open01_at(2));
   return drawn;
 }
 
@@ -40,7 +34,7 @@ FaultKind silent_blackhole_kind() {
           .table_row = 0,
           .failure_class = FailureClass::kLink,
           .made_of =
-              "`switch.loss` of everything, of half of the five-tuples unless `flow_share` says "
+              "`switch.loss` of everything, of all five-tuples unless `flow_share` says "
               "otherwise",
           .mechanism =
               "A table of the forwarding chip is corrupt while the control plane is clean, so "

@@ -25,14 +25,6 @@ Choices<RuleRole> rule_roles() {
           {"deliver", RuleRole::kDeliver}};
 }
 
-Choices<std::string> fault_kind_names() {
-  Choices<std::string> choices;
-  for (const FaultKind& info : fault_kinds()) {
-    choices.emplace_back(info.name, info.name);
-  }
-  return choices;
-}
-
 Choices<EffectKind> effect_kinds() {
   Choices<EffectKind> choices;
   for (const EffectInfo& info : effect_infos()) {
@@ -213,10 +205,6 @@ void add_reported_kinds(KeyTable<FaultDraft>& table) {
              parameter(&KindParameters::min_packet),
              "large-packet-loss: only packets of at least this size.");
   table.count("dscp", {0, 63}, parameter(&KindParameters::dscp), "dscp-loss: only this class.");
-  table.ratio("flow_share",
-              kShare,
-              parameter(&KindParameters::flow_share),
-              "ecmp-path-loss, silent-blackhole: share of the five-tuples, chosen by hash.");
   table.size("mtu",
              {Bytes(68), Bytes(65'535)},
              parameter(&KindParameters::mtu),
@@ -245,10 +233,55 @@ void add_reported_kinds(KeyTable<FaultDraft>& table) {
       "over", kPhase, parameter(&KindParameters::over), "optics-degrading: ... a while later.");
 }
 
+/// What named kinds take.
+void add_parameters(KeyTable<FaultDraft>& table) {
+  const auto parameter = [](auto member) { return field(&FaultDraft::parameters, member); };
+  table.choice("direction",
+               directions(),
+               parameter(&KindParameters::direction),
+               "Kinds of links: which way along the cable, seen from its first-named end.");
+  table.ratio(
+      "loss", kShare, parameter(&KindParameters::loss), "Kinds that lose: share of packets lost.");
+  table.duration("down",
+                 kPhase,
+                 parameter(&KindParameters::down),
+                 "Kinds that come and go: time down, or without it, in each cycle.");
+  table.duration("up",
+                 kPhase,
+                 parameter(&KindParameters::up),
+                 "Kinds that come and go: time up, or with it, in each cycle.");
+  table.choice(
+      "rule",
+      rule_roles(),
+      parameter(&KindParameters::rule),
+      "Overlay kinds: the rule from the local virtual function, into the tunnel, or out of "
+      "it.");
+  table
+      .component("to",
+                 field(&FaultDraft::to),
+                 "Overlay kinds: the remote RNIC of an encap rule, of a route or a neighbour.")
+      .otherwise("required for encap, route-missing, neighbour-missing and neighbour-stale");
+  table.ratio("flow_share",
+              kShare,
+              parameter(&KindParameters::flow_share),
+              "Kinds of some flows: the share of them that is hit, chosen by hash.");
+  table.count("pages",
+              {0, 10'000'000},
+              parameter(&KindParameters::pages),
+              "hugepage-mismatch: huge pages of 2 MiB that are left.");
+}
+
 }  // namespace
 
+Choices<std::string> fault_kind_names() {
+  Choices<std::string> choices;
+  for (const FaultKind& info : fault_kinds()) {
+    choices.emplace_back(info.name, info.name);
+  }
+  return choices;
+}
+
 KeyTable<FaultDraft> fault_table() {
-  const auto parameter = [](auto member) { return field(&FaultDraft::parameters, member); };
   KeyTable<FaultDraft> table;
   table.text("name", {1, 100}, field(&FaultDraft::name), "Name of the fault, unique.").required();
   table
@@ -266,29 +299,7 @@ KeyTable<FaultDraft> fault_table() {
                 field(&FaultDraft::length),
                 "For how long it stays broken.")
       .otherwise("until the end of the run");
-  table.choice("direction",
-               directions(),
-               parameter(&KindParameters::direction),
-               "Kinds of links: which way along the cable, seen from its first-named end.");
-  table.ratio(
-      "loss", kShare, parameter(&KindParameters::loss), "Kinds that lose: share of packets lost.");
-  table.duration("down",
-                 kPhase,
-                 parameter(&KindParameters::down),
-                 "rnic-port-flapping: time down in each cycle.");
-  table.duration(
-      "up", kPhase, parameter(&KindParameters::up), "rnic-port-flapping: time up in each cycle.");
-  table.choice(
-      "rule",
-      rule_roles(),
-      parameter(&KindParameters::rule),
-      "Overlay kinds: the rule from the local virtual function, into the tunnel, or out of "
-      "it.");
-  table
-      .component("to",
-                 field(&FaultDraft::to),
-                 "Overlay kinds: the remote RNIC of an encap rule, of a route or a neighbour.")
-      .otherwise("required for encap, route-missing, neighbour-missing and neighbour-stale");
+  add_parameters(table);
   add_reported_kinds(table);
   table
       .list("effects",

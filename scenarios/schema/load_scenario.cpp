@@ -6,6 +6,7 @@
 #include "scenarios/schema/cloud_keys.h"
 #include "scenarios/schema/config_file.h"
 #include "scenarios/schema/detection_keys.h"
+#include "scenarios/schema/failure_keys.h"
 #include "scenarios/schema/fault_resolver.h"
 #include "scenarios/schema/load_keys.h"
 #include "scenarios/schema/scenario_checks.h"
@@ -171,6 +172,7 @@ Scenario parse_scenario(std::string_view text,
   draft.fabric.hash_overrides = resolve_hashes(draft.hash_drafts, fabric, root);
   resolve_load(draft, fabric, root);
   draft.faults = resolve_faults(draft.fault_drafts, fabric, draft.duration, root);
+  resolve_failures(draft, root);
   // A text that stands alone: what was set or included is part of it, and of its hash.
   draft.text = settings.empty() && !included ? std::string(text) : emit_yaml(root);
   Fingerprint fingerprint;

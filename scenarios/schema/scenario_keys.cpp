@@ -3,6 +3,7 @@
 #include "faults/kinds/fault_kind.h"
 #include "scenarios/schema/cloud_keys.h"
 #include "scenarios/schema/detection_keys.h"
+#include "scenarios/schema/failure_keys.h"
 #include "scenarios/schema/job_keys.h"
 #include "scenarios/schema/load_keys.h"
 
@@ -185,6 +186,7 @@ ScenarioTable make_scenario_table() {
              fault_table(),
              field(&ScenarioDraft::fault_drafts),
              "What is broken, and when.");
+  add_failure_keys(table);
   return table;
 }
 

@@ -80,6 +80,9 @@ void add_clock_keys(ScenarioTable& table);
 /// The part of it below `overlay` that is about pressure, eswitches and tunnels.
 void add_overlay_keys(ScenarioTable& table);
 
+/// The named kinds, for keys that choose one.
+Choices<std::string> fault_kind_names();
+
 /// The part of it below `faults[]`.
 KeyTable<FaultDraft> fault_table();
 

@@ -66,6 +66,11 @@ constexpr std::array kSections = {
         "The hosts' clocks and the timestamps of probes. Clocks are exact unless asked otherwise. "
         "An offset shifts the times in records; round trips are measured on clocks that are never "
         "set. All numbers are ours."},
+    Section{"failures",
+            "failures",
+            "What breaks although nobody listed it: drawn by seed from what the jobs use, named "
+            "`drawn-0`, `drawn-1` ... in order, and beside what `faults` lists. There are none "
+            "unless asked for; `faults/processes/METHODS.md` has the laws."},
     Section{"faults",
             "faults",
             "What is broken. A fault has either a `kind`, with the keys that this kind takes, or a "

@@ -1,7 +1,5 @@
-// The kinds that operators report: what a fault of each does to the pairs of a small world, and
-// where draw() puts it.
+// The kinds that operators report: what a fault of each does to the pairs of a small world.
 #include "faults/kinds/fault_kind.h"
-#include "faults/kinds/fault_site.h"
 #include "tests/support/small_world.h"
 
 #include <gtest/gtest.h>
@@ -149,6 +147,7 @@ TEST(SilentBlackhole, SilencesSomeFiveTuplesThroughItsSwitchAndLeavesItUp) {
   const SwitchId tor = small.world.fabric().tor(0, 1);
   KindParameters parameters;
   parameters.on = {RefKind::kSwitch, tor.index()};
+  parameters.flow_share = 0.5;
   const Broken broken(small, "silent-blackhole", parameters);
   small.run_for(std::chrono::seconds(30));
   int silent = 0;
@@ -227,7 +226,7 @@ TEST(LaneDowngrade, LeavesItsShareOfTheRateAndNothingElseToSee) {
   const Broken broken(small, "lane-downgrade", parameters);
   EXPECT_EQ(small.world.links().capacity_ratio(Fabric::up(CableId(3))), 0.25);
   for (const auto& [source, target] : small.pairs()) {
-    EXPECT_DOUBLE_EQ(small.added_loss(source, target), 0.0);
+    EXPECT_NEAR(small.added_loss(source, target), 0.0, 1e-12);
     EXPECT_DOUBLE_EQ(small.added_ns(source, target), 0.0);
   }
 }
@@ -244,53 +243,6 @@ TEST(OpticsDegrading, IsUnseenUntilTheCliffAndGrayBehindIt) {
   // 15.2 % of the frames at 2e-3, each way.
   EXPECT_NEAR(small.added_loss(kOn, RnicId(7)), 1.0 - std::pow(1.0 - 0.1525, 2), 1e-3);
   EXPECT_NEAR(small.added_loss(RnicId(2), RnicId(7)), 0.0, 1e-9);
-}
-
-/// Does something that a job uses break?
-bool is_used(const FaultSite& site, const ComponentRef& on) {
-  const auto holds = [](const auto& list, const auto& item) {
-    return std::find(list.begin(), list.end(), item) != list.end();
-  };
-  switch (on.kind) {
-    case RefKind::kRnic:
-      return holds(site.rnics(), on.rnic());
-    case RefKind::kCable:
-    case RefKind::kPort:
-      return holds(site.access_cables(), on.cable()) || holds(site.fabric_cables(), on.cable());
-    case RefKind::kSwitch:
-      return holds(site.tors(), on.switch_id()) || holds(site.spines(), on.switch_id());
-    default:
-      return false;
-  }
-}
-
-TEST(ReportedKinds, AreDrawnOnWhatJobsUseWithParametersThatFit) {
-  SmallWorld plain;
-  SmallWorld bonds(bonded());
-  for (const FaultKind& kind : fault_kinds()) {
-    SCOPED_TRACE(kind.name);
-    const bool needs_bonds = kind.on == RefKind::kPort;
-    SmallWorld& small = needs_bonds ? bonds : plain;
-    const FaultSite site(small.world);
-    if (needs_bonds) {
-      EXPECT_FALSE(kind.draw(FaultSite(plain.world), RngStream(1, Purpose::kTest, 0)));
-      EXPECT_FALSE(kind.needs.empty());
-    }
-    for (std::uint32_t seed = 0; seed < 50; ++seed) {
-      SCOPED_TRACE(testing::Message() << "seed=" << seed);
-      const RngStream stream(seed, Purpose::kTest, 180);
-      const auto drawn = kind.draw(site, stream);
-      ASSERT_TRUE(drawn.has_value());
-      EXPECT_TRUE(is_used(site, drawn->on));
-      const auto effects = effects_of_kind(kind.name, *drawn);
-      ASSERT_TRUE(effects.has_value()) << effects.error().detail;
-      for (const EffectSpec& effect : *effects) {
-        EXPECT_TRUE(make_effect(effect).has_value());
-      }
-      const auto again = kind.draw(site, stream);
-      EXPECT_EQ(again->on, drawn->on) << "a function of world and stream";
-    }
-  }
 }
 
 }  // namespace

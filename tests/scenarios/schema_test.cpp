@@ -186,6 +186,8 @@ faults:
      loss: 2%}
   - {name: b, kind: rnic-port-flapping, on: host-0.00/rnic-0, at: 1min, down: 2s, up: 8s}
   - {name: c, kind: overlay-loop, on: host-0.00/rnic-0, at: 1min, rule: encap, to: host-1.00/rnic-0}
+  - {name: e, kind: suboptimal-flow-offloading, on: host-0.00/rnic-0, at: 1min, flow_share: 50%}
+  - {name: f, kind: hugepage-mismatch, on: host-0.00, at: 1min, pages: 10}
   - name: d
     at: 2min
     effects:
@@ -214,8 +216,8 @@ faults:
       - {effect: switch.loss, on: agg-1, ratio: 10%, flow_share: 50%}
       - {effect: link.ber, on: "link(tor-0.0, agg-1)", ber: 1e-3, ber_from: 1e-5, over: 1min}
       - {effect: link.rate, on: "link(tor-0.0, agg-1)", rate_left: 50%}
-  - {name: e, kind: large-packet-loss, on: "link(tor-0.0, agg-1)", at: 2min, min_packet: 1025B}
-  - {name: f, kind: dscp-loss, on: "link(tor-0.0, agg-1)", at: 2min, dscp: 26}
+  - {name: l1, kind: large-packet-loss, on: "link(tor-0.0, agg-1)", at: 2min, min_packet: 1025B}
+  - {name: l2, kind: dscp-loss, on: "link(tor-0.0, agg-1)", at: 2min, dscp: 26}
   - {name: g, kind: silent-blackhole, on: agg-0, at: 2min, flow_share: 30%}
   - {name: h, kind: mtu-blackhole, on: host-0.00/rnic-2, at: 2min, mtu: 1500B}
   - {name: i, kind: eswitch-full, on: host-0.00/rnic-2, at: 2min, entries: 2}
@@ -223,6 +225,12 @@ faults:
   - {name: k, kind: lane-downgrade, on: "link(tor-0.0, agg-1)", at: 2min, rate_left: 50%}
   - {name: l, kind: optics-degrading, on: "link(tor-0.0, agg-1)", at: 2min, ber_from: 1e-5,
      ber: 2e-3, over: 1min}
+failures:
+  kinds: [{kind: crc-error, share: 3}, {kind: overlay-loop, share: 1}]
+  count: 2
+  from: 1min
+  until: 20min
+  length: 2min
 )yaml";
 
 constexpr std::string_view kSmallest = R"(
@@ -263,12 +271,13 @@ std::string read_all(const std::string& file) {
 
 /// A key of a job or of the whole, which can be set without regard to others.
 bool stands_alone(const SchemaKey& key) {
-  return !key.path.starts_with("faults") && key.path != "confounders.file" && key.path != "jobs" &&
-         key.path != "fabric.file" && !key.path.starts_with("fabric.hash.switches") &&
-         !key.path.starts_with("fabric.links") && key.path != "cloud.trace.file" &&
-         !key.path.starts_with("cloud.sizes") && !key.path.starts_with("cloud.shapes") &&
-         !key.path.starts_with("cloud.lifetimes") && !key.path.starts_with("cloud.tasks") &&
-         !key.path.starts_with("load.flows") && !key.path.starts_with("load.incasts") &&
+  return !key.path.starts_with("faults") && !key.path.starts_with("failures") &&
+         key.path != "confounders.file" && key.path != "jobs" && key.path != "fabric.file" &&
+         !key.path.starts_with("fabric.hash.switches") && !key.path.starts_with("fabric.links") &&
+         key.path != "cloud.trace.file" && !key.path.starts_with("cloud.sizes") &&
+         !key.path.starts_with("cloud.shapes") && !key.path.starts_with("cloud.lifetimes") &&
+         !key.path.starts_with("cloud.tasks") && !key.path.starts_with("load.flows") &&
+         !key.path.starts_with("load.incasts") &&
          !key.path.starts_with("probing.skeleton.opt_out") &&
          !key.path.starts_with("jobs[].phases") && !key.path.starts_with("jobs[].stragglers") &&
          !key.path.starts_with("jobs[].idle") && !key.path.starts_with("jobs[].changes") &&

@@ -13,17 +13,22 @@ struct CheckArguments {
   std::vector<std::string> settings;
 };
 
+std::string arising(const FailureOptions& failures) {
+  return failures.kinds.empty() ? "" : fmt::format(" and {} by seed", failures.count);
+}
+
 int check_files(const CheckArguments& arguments) {
   int code = 0;
   for (const std::string& file : arguments.files) {
     try {
       const Scenario scenario = load_scenario(file, arguments.settings);
-      fmt::print("{}: ok, \"{}\": {} RNICs, {} jobs, {} faults, {:.0f} s\n",
+      fmt::print("{}: ok, \"{}\": {} RNICs, {} jobs, {} faults{}, {:.0f} s\n",
                  file,
                  scenario.name,
                  Fabric(scenario.fabric).rnic_count(),
                  scenario.jobs.size(),
                  scenario.faults.size(),
+                 arising(scenario.failures),
                  seconds(scenario.duration));
     } catch (const ConfigError& error) {
       fmt::print(stderr, "{}\n", error.what());
