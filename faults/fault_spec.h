@@ -44,6 +44,9 @@ enum class EffectKind : std::uint8_t {
   kHugepages,        ///< hugepages.set: a host has fewer huge pages than it is configured for
   kSwitchLoss,       ///< switch.loss: a switch drops a share of what it forwards, its ports stay up
   kLinkRate,         ///< link.rate: a cable carries a share of its rate
+  kPauseStorm,       ///< pause.storm: one end of a cable has the other pause, again and again
+  kHashChange,       ///< hash.change: a switch hashes to two of its uplinks
+  kCableSwap,        ///< cable.swap: two RNICs of a host have each other's cables
 };
 
 /// Directions of a cable, seen from its first-named end.
@@ -113,6 +116,7 @@ struct EffectSpec {
   std::uint32_t lanes = 8;  ///< pcie.width: of 16
   std::uint32_t pages = 0;  ///< hugepages.set
   double rate_left = 0.5;   ///< link.rate: in (0, 1]
+  double paused = 0.9;      ///< pause.storm: share of the time, in (0, 1]
   double ber_from = 0.0;    ///< link.ber: where it begins, if `over` is not zero
   Duration over{};  ///< link.ber: from ber_from to ber, evenly in its logarithm; zero: at once
 };

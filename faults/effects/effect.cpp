@@ -38,7 +38,11 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
     case EffectKind::kFlowLimit:
       return make_eswitch_effect(spec);
     case EffectKind::kControlOff:
+    case EffectKind::kPauseStorm:
       return make_queue_effect(spec);
+    case EffectKind::kHashChange:
+    case EffectKind::kCableSwap:
+      return make_route_effect(spec);
     case EffectKind::kGidReregister:
     case EffectKind::kGidSparse:
     case EffectKind::kGidMissing:
@@ -111,6 +115,12 @@ std::string_view effect_name(EffectKind kind) {
       return "switch.loss";
     case EffectKind::kLinkRate:
       return "link.rate";
+    case EffectKind::kPauseStorm:
+      return "pause.storm";
+    case EffectKind::kHashChange:
+      return "hash.change";
+    case EffectKind::kCableSwap:
+      return "cable.swap";
   }
   return "unknown";
 }

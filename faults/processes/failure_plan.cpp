@@ -52,7 +52,8 @@ Expected<std::vector<FaultSpec>> plan_failures(const FailureOptions& options,
     if (kind == nullptr) {
       return fail(ErrorCode::kInvalid, fmt::format("there is no fault kind '{}'", fault.kind));
     }
-    const auto drawn = kind->draw(site, RngStream(seed, Purpose::kFailurePlace, i));
+    const RngStream place(seed, Purpose::kFailurePlace, i);
+    const auto drawn = kind->draw(site, place);
     if (!drawn) {
       return fail(ErrorCode::kInvalid,
                   fmt::format("'{}' has no place in this world{}{}",
@@ -66,7 +67,12 @@ Expected<std::vector<FaultSpec>> plan_failures(const FailureOptions& options,
     }
     fault.on = drawn->on;
     fault.effects = std::move(*effects);
+    const auto with = faults_with(*kind, site, *drawn, fault, place, kStartOfRun + run);
+    if (!with) {
+      return tl::unexpected(with.error());
+    }
     faults.push_back(std::move(fault));
+    faults.insert(faults.end(), with->begin(), with->end());
   }
   std::stable_sort(faults.begin(), faults.end(), [](const FaultSpec& a, const FaultSpec& b) {
     return a.at < b.at;

@@ -222,6 +222,27 @@ std::vector<EffectInfo> reported_effects() {
        "direction",
        "The cable carries that share of its rate, which probes see only with `load.model: links` "
        "and load that waits for it."},
+      {"pause.storm",
+       EffectKind::kPauseStorm,
+       {RefKind::kCable, RefKind::kPort},
+       "paused",
+       "direction",
+       "The end that `direction` leads to has the other end pause for that share of the time: "
+       "what goes there waits, and with `load.model: links` the ports behind it are paused too."},
+      {"hash.change",
+       EffectKind::kHashChange,
+       {RefKind::kSwitch},
+       "",
+       "",
+       "Of the switch's hash one bit is left: it uses two of its uplinks, and the rest are idle. "
+       "Seen with `load.model: links` where two are not enough."},
+      {"cable.swap",
+       EffectKind::kCableSwap,
+       {RefKind::kRnic},
+       "to",
+       "",
+       "The RNIC and `to`, another of its host, have each other's cables: their packets go in and "
+       "out by each other's ToR."},
   };
 }
 

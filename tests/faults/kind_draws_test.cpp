@@ -23,6 +23,7 @@ RngStream stream_of(std::uint64_t seed) {
 WorldOptions generous() {
   WorldOptions options = small_world_options();
   options.fabric.bond_members = 2;
+  options.fabric.aggregation_switches = 4;
   options.load.model = LoadModel::kLinks;
   return options;
 }

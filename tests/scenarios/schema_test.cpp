@@ -213,16 +213,25 @@ faults:
       - {effect: gid.missing, on: host-0.00/rnic-1, missing: ipv4}
       - {effect: pcie.width, on: host-0.00/rnic-1, lanes: 8}
       - {effect: hugepages.set, on: host-0.00, pages: 100}
+  - name: reported
+    at: 2min
+    effects:
       - {effect: switch.loss, on: agg-1, ratio: 10%, flow_share: 50%}
       - {effect: link.ber, on: "link(tor-0.0, agg-1)", ber: 1e-3, ber_from: 1e-5, over: 1min}
       - {effect: link.rate, on: "link(tor-0.0, agg-1)", rate_left: 50%}
-  - {name: l1, kind: large-packet-loss, on: "link(tor-0.0, agg-1)", at: 2min, min_packet: 1025B}
-  - {name: l2, kind: dscp-loss, on: "link(tor-0.0, agg-1)", at: 2min, dscp: 26}
+      - {effect: pause.storm, on: "link(host-0.00/rnic-0/port-1, tor-0.0)", paused: 90%}
+      - {effect: hash.change, on: tor-0.0}
+      - {effect: cable.swap, on: host-0.00/rnic-1, to: host-0.00/rnic-2}
+  - {name: l1, kind: large-packet-loss, on: "link(tor-0.0, agg-1)", at: 2min, direction: up,
+     min_packet: 1025B}
+  - {name: l2, kind: dscp-loss, on: "link(tor-0.0, agg-1)", at: 2min, direction: up,
+     dscp: 26}
   - {name: g, kind: silent-blackhole, on: agg-0, at: 2min, flow_share: 30%}
   - {name: h, kind: mtu-blackhole, on: host-0.00/rnic-2, at: 2min, mtu: 1500B}
   - {name: i, kind: eswitch-full, on: host-0.00/rnic-2, at: 2min, entries: 2}
   - {name: j, kind: pcie-width-loss, on: host-0.00/rnic-2, at: 2min, lanes: 8}
   - {name: k, kind: lane-downgrade, on: "link(tor-0.0, agg-1)", at: 2min, rate_left: 50%}
+  - {name: m, kind: pfc-storm, on: "link(host-0.00/rnic-0/port-1, tor-0.0)", at: 2min, paused: 90%}
   - {name: l, kind: optics-degrading, on: "link(tor-0.0, agg-1)", at: 2min, ber_from: 1e-5,
      ber: 2e-3, over: 1min}
 failures:
