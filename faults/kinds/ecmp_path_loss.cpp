@@ -8,10 +8,10 @@ Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
   if (!loss) {
     return tl::unexpected(loss.error());
   }
-  if (!(parameters.flow_share > 0.0 && parameters.flow_share <= 1.0)) {
+  if (!(parameters.tuple_share > 0.0 && parameters.tuple_share <= 1.0)) {
     return misfit("a share of five-tuples is above 0 and at most 1");
   }
-  loss->packets.flow_share = parameters.flow_share;
+  loss->packets.flow_share = parameters.tuple_share;
   return std::vector{*loss};
 }
 
@@ -20,7 +20,7 @@ std::optional<KindParameters> draw(const FaultSite& site, const RngStream& strea
   if (drawn) {
     // Loss log-uniform in [2 %, 100 %], of [25 %, 100 %] of the five-tuples. @ours
     drawn->loss = log_uniform(0.02, 1.0, stream.open01_at(2));
-    drawn->flow_share = 0.25 + 0.75 * stream.open01_at(3);
+    drawn->tuple_share = 0.25 + 0.75 * stream.open01_at(3);
   }
   return drawn;
 }
@@ -30,12 +30,12 @@ std::optional<KindParameters> draw(const FaultSite& site, const RngStream& strea
 FaultKind ecmp_path_loss_kind() {
   return {.name = "ecmp-path-loss",
           .on = RefKind::kCable,
-          .keys = "direction loss flow_share",
+          .keys = "direction loss tuple_share",
           .meaning = "One direction of a cable between switches loses packets of some five-tuples.",
           .table_row = 0,
           .failure_class = FailureClass::kLink,
           .made_of =
-              "`link.loss` in one direction, of all five-tuples unless `flow_share` says "
+              "`link.loss` in one direction, of half of the five-tuples unless `tuple_share` says "
               "otherwise",
           .mechanism =
               "One of the paths between two switches is bad, and not for all: a lane of a bundle, "

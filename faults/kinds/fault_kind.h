@@ -40,6 +40,7 @@ struct KindParameters {
   // Of the kinds that operators report.
   std::uint32_t min_packet = 1'025;          ///< kinds of large packets: bytes from which on
   std::uint8_t dscp = 26;                    ///< kinds of one class
+  double tuple_share = 0.5;                  ///< kinds of some five-tuples
   std::uint32_t mtu = 1'500;                 ///< kinds of small MTUs
   std::uint32_t entries = 1;                 ///< kinds of full tables: what is left
   std::uint32_t lanes = 8;                   ///< kinds of PCIe slots: what is left of 16

@@ -51,7 +51,7 @@ Expected<EffectSpec> one_way_loss(const KindParameters& parameters) {
 }
 
 double draw_gray_loss(double u) {
-  return log_uniform(0.005, 0.2, u);
+  return log_uniform(0.01, 0.2, u);
 }
 
 Expected<std::vector<FaultSpec>> faults_with(const FaultKind& kind,

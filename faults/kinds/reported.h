@@ -21,7 +21,7 @@ Expected<std::vector<EffectSpec>> effect_towards(EffectKind kind, const KindPara
 /// @errors kInvalid if it has no direction or loses nothing
 Expected<EffectSpec> one_way_loss(const KindParameters& parameters);
 
-/// Loss that users notice within a run: log-uniform in [0.5 %, 20 %], as crc-error.  @ours
+/// Loss that users notice within a run: log-uniform in [1 %, 20 %], as crc-error.  @ours
 double draw_gray_loss(double u);
 
 }  // namespace bonescan

@@ -4,21 +4,27 @@ namespace bonescan {
 namespace {
 
 Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
-  if (!(parameters.flow_share > 0.0 && parameters.flow_share <= 1.0)) {
+  if (!(parameters.tuple_share > 0.0 && parameters.tuple_share <= 1.0)) {
     return misfit("a share of five-tuples is above 0 and at most 1");
   }
   EffectSpec nothing = effect_on(EffectKind::kSwitchLoss, parameters.on);
   nothing.ratio = 1.0;
-  nothing.packets.flow_share = parameters.flow_share;
+  nothing.packets.flow_share = parameters.tuple_share;
   return std::vector{nothing};
 }
 
 std::optional<KindParameters> draw(const FaultSite& site, const RngStream& stream) {
-  auto drawn = draw_switch(site, stream);
-  if (drawn) {
-    // From a table entry of many to most of the traffic. @ours
-    drawn->flow_share = log_uniform(0.1, 0.6, stream.open01_at(2));
+  const auto tors = site.tors();
+  const auto spines = site.spines();
+  if (tors.empty()) {
+    return std::nullopt;
   }
+  // A ToR or one above, alike, since both are reported. @ours
+  const bool above = !spines.empty() && stream.at(0) % 2 == 0;
+  KindParameters drawn;
+  drawn.on = on_switch(one_of(above ? spines : tors, stream, 1));
+  // From a table entry of many to most of the traffic. @ours
+  drawn.tuple_share = log_uniform(0.1, 0.6, stream.open01_at(2));
   return drawn;
 }
 
@@ -27,14 +33,14 @@ std::optional<KindParameters> draw(const FaultSite& site, const RngStream& strea
 FaultKind silent_blackhole_kind() {
   return {.name = "silent-blackhole",
           .on = RefKind::kSwitch,
-          .keys = "flow_share",
+          .keys = "tuple_share",
           .meaning =
               "A switch forwards nothing of a share of the five-tuples; its ports stay up and no "
               "protocol notices.",
           .table_row = 0,
           .failure_class = FailureClass::kLink,
           .made_of =
-              "`switch.loss` of everything, of all five-tuples unless `flow_share` says "
+              "`switch.loss` of everything, of half of the five-tuples unless `tuple_share` says "
               "otherwise",
           .mechanism =
               "A table of the forwarding chip is corrupt while the control plane is clean, so "

@@ -81,12 +81,20 @@ void add_what(KeyTable<EffectDraft>& table) {
       .duration("delay",
                 {std::chrono::nanoseconds(1), std::chrono::seconds(10)},
                 spec(&EffectSpec::delay),
-                "link.delay: extra time for every packet.")
-      .otherwise("required for link.delay");
-  table.duration("down", kPhase, spec(&EffectSpec::down), "port.flap: time down in each cycle.")
-      .otherwise("required for port.flap");
-  table.duration("up", kPhase, spec(&EffectSpec::up), "port.flap: time up in each cycle.")
-      .otherwise("required for port.flap");
+                "link.delay, rnic.stall: extra time for every packet.")
+      .otherwise("required for link.delay and rnic.stall");
+  table
+      .duration("down",
+                kPhase,
+                spec(&EffectSpec::down),
+                "port.flap: time down in each cycle. offload.churn: without entries.")
+      .otherwise("required for port.flap and offload.churn");
+  table
+      .duration("up",
+                kPhase,
+                spec(&EffectSpec::up),
+                "port.flap: time up in each cycle. offload.churn: with entries.")
+      .otherwise("required for port.flap and offload.churn");
 }
 
 void add_where(KeyTable<EffectDraft>& table) {
@@ -186,12 +194,11 @@ void add_packets(KeyTable<EffectDraft>& table) {
              packets(&PacketSelector::dscp),
              "link.*, switch.loss: only packets of this class.")
       .otherwise("all classes");
-  table.ratio(
-      "flow_share",
-      kShare,
-      packets(&PacketSelector::flow_share),
-      "link.*, switch.loss: only this share of the five-tuples, chosen by hash. rule.priority: "
-      "of the RNIC's flows.");
+  table.ratio("flow_share",
+              kShare,
+              packets(&PacketSelector::flow_share),
+              "link.*, switch.loss: only this share of the five-tuples, chosen by hash. "
+              "rule.priority, rnic.stall: of the RNIC's flows.");
 }
 
 KeyTable<EffectDraft> effect_table() {
@@ -203,6 +210,51 @@ KeyTable<EffectDraft> effect_table() {
   return table;
 }
 
+/// What named kinds take.
+void add_parameters(KeyTable<FaultDraft>& table) {
+  const auto parameter = [](auto member) { return field(&FaultDraft::parameters, member); };
+  table.choice("direction",
+               directions(),
+               parameter(&KindParameters::direction),
+               "Kinds of links: which way along the cable, seen from its first-named end.");
+  table.ratio(
+      "loss", kShare, parameter(&KindParameters::loss), "Kinds that lose: share of packets lost.");
+  table.duration("down",
+                 kPhase,
+                 parameter(&KindParameters::down),
+                 "Kinds that come and go: time down, or without it, in each cycle.");
+  table.duration("up",
+                 kPhase,
+                 parameter(&KindParameters::up),
+                 "Kinds that come and go: time up, or with it, in each cycle.");
+  table.choice(
+      "rule",
+      rule_roles(),
+      parameter(&KindParameters::rule),
+      "Overlay kinds: the rule from the local virtual function, into the tunnel, or out of "
+      "it.");
+  table
+      .component("to",
+                 field(&FaultDraft::to),
+                 "Overlay kinds: the remote RNIC of an encap rule, a route or a neighbour. "
+                 "miscabled-rails: the other RNIC of the host.")
+      .otherwise(
+          "required for encap, route-missing, neighbour-missing, neighbour-stale and "
+          "miscabled-rails");
+  table.ratio("flow_share",
+              kShare,
+              parameter(&KindParameters::flow_share),
+              "Kinds of an RNIC's flows: the share of them that is hit, chosen by hash.");
+  table.duration("delay",
+                 {std::chrono::nanoseconds(1), std::chrono::seconds(10)},
+                 parameter(&KindParameters::delay),
+                 "rnic-firmware-stall: extra time for every packet of a flow that is hit.");
+  table.count("pages",
+              {0, 10'000'000},
+              parameter(&KindParameters::pages),
+              "hugepage-mismatch: huge pages of 2 MiB that are left.");
+}
+
 /// Parameters of the kinds that operators report.
 void add_reported_kinds(KeyTable<FaultDraft>& table) {
   const auto parameter = [](auto member) { return field(&FaultDraft::parameters, member); };
@@ -211,6 +263,10 @@ void add_reported_kinds(KeyTable<FaultDraft>& table) {
              parameter(&KindParameters::min_packet),
              "large-packet-loss: only packets of at least this size.");
   table.count("dscp", {0, 63}, parameter(&KindParameters::dscp), "dscp-loss: only this class.");
+  table.ratio("tuple_share",
+              kShare,
+              parameter(&KindParameters::tuple_share),
+              "ecmp-path-loss, silent-blackhole: share of the five-tuples, chosen by hash.");
   table.size("mtu",
              {Bytes(68), Bytes(65'535)},
              parameter(&KindParameters::mtu),
@@ -241,47 +297,6 @@ void add_reported_kinds(KeyTable<FaultDraft>& table) {
               "optics-degrading: ... and at the end.");
   table.duration(
       "over", kPhase, parameter(&KindParameters::over), "optics-degrading: ... a while later.");
-}
-
-/// What named kinds take.
-void add_parameters(KeyTable<FaultDraft>& table) {
-  const auto parameter = [](auto member) { return field(&FaultDraft::parameters, member); };
-  table.choice("direction",
-               directions(),
-               parameter(&KindParameters::direction),
-               "Kinds of links: which way along the cable, seen from its first-named end.");
-  table.ratio(
-      "loss", kShare, parameter(&KindParameters::loss), "Kinds that lose: share of packets lost.");
-  table.duration("down",
-                 kPhase,
-                 parameter(&KindParameters::down),
-                 "Kinds that come and go: time down, or without it, in each cycle.");
-  table.duration("up",
-                 kPhase,
-                 parameter(&KindParameters::up),
-                 "Kinds that come and go: time up, or with it, in each cycle.");
-  table.choice(
-      "rule",
-      rule_roles(),
-      parameter(&KindParameters::rule),
-      "Overlay kinds: the rule from the local virtual function, into the tunnel, or out of "
-      "it.");
-  table
-      .component("to",
-                 field(&FaultDraft::to),
-                 "Overlay kinds: the remote RNIC of an encap rule, of a route or a neighbour. "
-                 "miscabled-rails: the other RNIC of the host.")
-      .otherwise(
-          "required for encap, route-missing, neighbour-missing, neighbour-stale and "
-          "miscabled-rails");
-  table.ratio("flow_share",
-              kShare,
-              parameter(&KindParameters::flow_share),
-              "Kinds of some flows: the share of them that is hit, chosen by hash.");
-  table.count("pages",
-              {0, 10'000'000},
-              parameter(&KindParameters::pages),
-              "hugepage-mismatch: huge pages of 2 MiB that are left.");
 }
 
 }  // namespace

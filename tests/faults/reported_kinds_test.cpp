@@ -1,4 +1,5 @@
-// The kinds that operators report: what a fault of each does to the pairs of a small world.
+// The kinds that operators report: what a fault of each does to the pairs of a small world, and
+// where draw() puts it.
 #include "faults/kinds/fault_kind.h"
 #include "tests/support/small_world.h"
 
@@ -65,7 +66,7 @@ TEST_P(CableKinds, LoseOnThePairsThatCrossTheirDirectionAndNoOthers) {
   parameters.on = {RefKind::kCable, cable.index()};
   parameters.direction = EffectDirection::kUp;
   parameters.loss = 0.2;
-  parameters.flow_share = 1.0;
+  parameters.tuple_share = 1.0;
   int hit = 0;
   {
     const Broken broken(small, GetParam().kind, parameters);
@@ -147,7 +148,6 @@ TEST(SilentBlackhole, SilencesSomeFiveTuplesThroughItsSwitchAndLeavesItUp) {
   const SwitchId tor = small.world.fabric().tor(0, 1);
   KindParameters parameters;
   parameters.on = {RefKind::kSwitch, tor.index()};
-  parameters.flow_share = 0.5;
   const Broken broken(small, "silent-blackhole", parameters);
   small.run_for(std::chrono::seconds(30));
   int silent = 0;
@@ -243,6 +243,34 @@ TEST(OpticsDegrading, IsUnseenUntilTheCliffAndGrayBehindIt) {
   // 15.2 % of the frames at 2e-3, each way.
   EXPECT_NEAR(small.added_loss(kOn, RnicId(7)), 1.0 - std::pow(1.0 - 0.1525, 2), 1e-3);
   EXPECT_NEAR(small.added_loss(RnicId(2), RnicId(7)), 0.0, 1e-9);
+}
+
+WorldOptions dual_tor() {
+  WorldOptions options = small_world_options();
+  options.fabric.preset = FabricPreset::kHpn;
+  return options;
+}
+
+// Hosts leave the dead ToR after 100 ms, others after 300 ms; then the other plane has all.
+TEST(DualTorSwitchover, IsSeenUntilEverybodyUsesTheOtherPlane) {
+  SmallWorld small(dual_tor());
+  small.run_until(at_s(10));
+  const Fabric& fabric = small.world.fabric();
+  KindParameters parameters;
+  parameters.on = {RefKind::kSwitch, fabric.tor_of(kOn, 1).index()};
+  const Broken broken(small, "dual-tor-switchover", parameters);
+  const auto count_silent = [&](RnicId source, RnicId target) {
+    int silent = 0;
+    for (std::uint16_t port = 50'000; port < 50'100; ++port) {
+      small.port = port;
+      silent += small.added_loss(source, target) > 0.99 ? 1 : 0;
+    }
+    return silent;
+  };
+  EXPECT_GT(count_silent(kOn, RnicId(7)), 30) << "of the plane of the ToR";
+  EXPECT_EQ(count_silent(RnicId(2), RnicId(6)), 0) << "another rail";
+  small.run_for(std::chrono::seconds(1));
+  EXPECT_EQ(count_silent(kOn, RnicId(7)), 0);
 }
 
 }  // namespace

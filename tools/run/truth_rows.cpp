@@ -28,6 +28,8 @@ Layer layer_of(TruthLayer layer) {
       return Layer::kRnic;
     case TruthLayer::kAgent:
       return Layer::kAgent;
+    case TruthLayer::kHost:
+      return Layer::kHost;
   }
   return Layer::kUndetermined;
 }
@@ -42,7 +44,8 @@ bool makes_wait(EffectKind kind) {
 /// What the mechanism does to the paths it touches.
 Symptom symptom_of(const TruthRecord& record, const FaultSpec& fault) {
   // Ports that drop are of the RNIC too.
-  const bool is_slow = record.layer == TruthLayer::kRnic && record.loss_ratio == 0.0;
+  const bool of_device = record.layer == TruthLayer::kRnic || record.layer == TruthLayer::kHost;
+  const bool is_slow = of_device && record.loss_ratio == 0.0;
   const EffectKind kind = fault.effects.front().kind;
   if ((makes_wait(kind) && record.loss_ratio < kVisibleLoss) || is_slow ||
       kind == EffectKind::kLinkDelay || kind == EffectKind::kFlowLimit) {
