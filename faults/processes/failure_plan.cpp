@@ -260,6 +260,15 @@ class Planner final {
                        .at = from,
                        .duration = to == end_ ? Duration::zero() : to - from,
                        .effects = std::move(*effects)});
+    const RngStream stream(seed_, Purpose::kFailurePlace, onset.number);
+    const auto with = faults_with(*onset.kind, site_, place, faults_.back(), stream, end_);
+    if (!with) {
+      return tl::unexpected(with.error());
+    }
+    for (const FaultSpec& fault : *with) {
+      places_.occupy(fault.on, fault.at, end_of(fault.at, fault.duration));
+      faults_.push_back(fault);
+    }
     return {};
   }
 
