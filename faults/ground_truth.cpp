@@ -13,10 +13,6 @@ constexpr std::size_t kManyPairs = 4'096;  ///< sampled ever more rarely: such e
 constexpr double kVisibleLoss = 0.01;
 constexpr double kVisibleFactor = 1.25;
 
-bool is_core(const Fabric& fabric, SwitchId id) {
-  return fabric.core_count() > 0 && id.index() >= fabric.core(0).index();
-}
-
 /// RNICs whose pairs an effect could touch.
 std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
   const Fabric& fabric = world.fabric();
@@ -58,7 +54,7 @@ std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
       }
       break;
     case RefKind::kSwitch:
-      if (fabric.is_graph() || is_core(fabric, on.switch_id())) {
+      if (fabric.is_graph() || fabric.is_core(on.switch_id())) {
         add_tors([](SwitchId) { return true; });
       } else {
         below(on.switch_id());
@@ -140,6 +136,7 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
     case EffectKind::kLinkLoss:
     case EffectKind::kLinkDelay:
     case EffectKind::kLinkBer:
+    case EffectKind::kLinkRate:
     case EffectKind::kPortDown:
     case EffectKind::kPortFlap:
     case EffectKind::kRnicFail:
@@ -208,6 +205,7 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
       record.component = {RefKind::kAgent, first.on.host().index()};
       break;
     case EffectKind::kControlOff:
+    case EffectKind::kSwitchLoss:
     case EffectKind::kSwitchDown:
       record.layer = TruthLayer::kUnderlay;
       break;
