@@ -17,10 +17,6 @@ constexpr std::size_t kFewRnics = 256;
 constexpr double kVisibleLoss = 0.01;
 constexpr double kVisibleFactor = 1.25;
 
-bool is_core(const Fabric& fabric, SwitchId id) {
-  return fabric.core_count() > 0 && id.index() >= fabric.core(0).index();
-}
-
 /// RNICs whose pairs an effect could touch.
 std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
   const Fabric& fabric = world.fabric();
