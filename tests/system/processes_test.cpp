@@ -1,7 +1,9 @@
 // Failures that arise are failures like any others: in the record, the report, the score, a replay.
 #include "tests/support/bonescan_cli.h"
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bonescan::fakes {
@@ -71,6 +73,72 @@ TEST(DrawnFailures, NeedAPlaceInTheWorld) {
                                        "failures.kinds=[{kind: no-such-kind}]"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_NE(result.err.find("expected one of crc-error"), std::string::npos) << result.err;
+}
+
+TEST(EqualStrata, MeetEveryKindInTurn) {
+  const TemporaryDirectory directory;
+  const json report = run_report("scenarios/processes/one-of-each.yaml", directory.file("a"));
+  std::set<std::string> kinds;
+  for (const json& fault : report["faults"]) {
+    kinds.insert(fault["kind"].get<std::string>());
+  }
+  EXPECT_EQ(report["faults"].size(), 6u);
+  EXPECT_EQ(kinds.size(), 6u);
+}
+
+TEST(RecordedFailures, StrikeInTheTimeOfTheTraceAndSurviveAReplay) {
+  const TemporaryDirectory directory;
+  const json report = run_report("scenarios/processes/trace.yaml", directory.file("a"));
+  const json& faults = report["faults"];
+  ASSERT_EQ(faults.size(), 3u);
+  // A day is five minutes: days 0, 0.75 and 2.25 after 3 min, for 1, 1.25 and 0.25 days.
+  const std::vector<std::pair<double, double>> expected = {
+      {180.0, 300.0}, {405.0, 375.0}, {855.0, 75.0}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(faults[i]["kind"], "switch-port-down");
+    EXPECT_NEAR(faults[i]["injected_s"].get<double>(), expected[i].first, 1e-6);
+    EXPECT_NEAR(faults[i]["ended_s"].get<double>(), expected[i].first + expected[i].second, 1e-6);
+  }
+  EXPECT_EQ(report["detection"]["false_positives"], 0) << "a GPU and a fan are no failures";
+  EXPECT_EQ(bonescan({"replay", directory.file("a"), "--out", directory.file("b")}).exit_code, 0);
+  EXPECT_EQ(report_in(directory.file("b"))["incidents"].size(), report["incidents"].size());
+}
+
+TEST(FleetOfFailures, IsAFunctionOfTheSeed) {
+  const TemporaryDirectory directory;
+  const Arguments short_run = {
+      "--set", "duration=20min", "--set", "failures.times=3000", "--seed", "3"};
+  const json first = run_report("scenarios/processes/fleet.yaml", directory.file("a"), short_run);
+  const json again = run_report("scenarios/processes/fleet.yaml", directory.file("b"), short_run);
+  EXPECT_GT(first["faults"].size(), 1u);
+  EXPECT_EQ(again["fingerprint"], first["fingerprint"]);
+  EXPECT_EQ(what_broke(again), what_broke(first));
+}
+
+TEST(Confounders, AreNeitherFaultsNorFalseAlarms) {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> cases = {
+      "agent_upgrades: {first: 5min, every: 5min, over: 2min}",
+      "times: 300, agent_crashes: {per_host_day: 0.1}",
+      "times: 3000, rehashes: {per_switch_day: 0.01}",
+      "times: 3000, slow_code: {per_container_day: 0.02}",
+      "times: 3000, gpu_faults: {per_gpu_day: 3e-4, silence: 1min}",
+      "times: 3000, maintenance: {per_host_month: 0.1, per_cable_month: 0.01, length: 3min}",
+  };
+  std::size_t planned = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(cases[i]);
+    const json report =
+        run_report(kDrawn,
+                   directory.file(std::to_string(i)),
+                   {"--set", "failures.count=0", "--set", "confounders={" + cases[i] + "}"});
+    EXPECT_EQ(report["detection"]["faults"], 0);
+    EXPECT_EQ(report["detection"]["false_positives"], 0) << report["incidents"].dump(1);
+    for (const json& incident : report["incidents"]) {
+      planned += incident["planned"] == true ? 1 : 0;
+    }
+  }
+  EXPECT_GT(planned, 0u) << "work was seen, and known";
 }
 
 }  // namespace
