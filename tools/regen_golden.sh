@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes anew what our own program is compared with: fingerprints, transcripts, report texts and
-# the references of keys (scenarios/SCHEMA.md, scenarios/agent/SCHEMA.md).
+# the references (scenarios/SCHEMA.md, scenarios/agent/SCHEMA.md, the kinds of faults/CATALOG.md).
 #
 #   tools/regen_golden.sh
 #
@@ -19,11 +19,11 @@ if [ $# -ne 0 ]; then
 fi
 
 readonly build=build/release
-readonly tests='^(Report|Explain|Table|(Run|Flows)?Transcript|SmokeFingerprints|SchemaDocument)'
+readonly tests='^(Report|Explain|Table|(Run|Flows)?Transcript|SmokeFingerprints|SchemaDocument|Catalog[.]Says)'
 mkdir -p build
 log=build/regen_golden.log
 if ! { cmake --preset release && cmake --build "$build" -j "${BONESCAN_JOBS:-2}" --target \
-  tools_tests scenarios_tests agent_tests system_tests; } > "$log" 2>&1; then
+  tools_tests scenarios_tests faults_tests agent_tests system_tests; } > "$log" 2>&1; then
   tail -n 40 "$log" >&2
   exit 3
 fi
@@ -35,4 +35,5 @@ for regenerate in yes ''; do
     exit 3
   fi
 done
-git status --short -- tests/golden scenarios/SCHEMA.md scenarios/agent/SCHEMA.md
+git status --short -- tests/golden scenarios/SCHEMA.md scenarios/agent/SCHEMA.md \
+  faults/CATALOG.md

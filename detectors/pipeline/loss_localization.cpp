@@ -107,6 +107,28 @@ bool LossStage::overlay_is_busy() const {
   });
 }
 
+/// A rule that just went makes some visits lossy before any pair is silent, and only silent pairs
+/// have been walked.
+bool LossStage::overlay_explains(Time now, std::span<const PairId> pairs) {
+  const bool walked =
+      std::any_of(unexplained_.begin(), unexplained_.end(), [&](const Unexplained& item) {
+        return item.walked && std::binary_search(pairs.begin(), pairs.end(), item.pair);
+      });
+  if (walked || state_->paper()) {
+    return false;
+  }
+  const auto finding = state_->inspector.overlay(state_->flow(pairs.front()), now);
+  if (!finding || !finding->culprit.valid()) {
+    return false;
+  }
+  Unexplained item;
+  item.pair = pairs.front();
+  item.since = now;
+  item.symptom = Symptom::kLoss;
+  open_overlay(now, *finding, item);
+  return true;
+}
+
 void LossStage::accuse_links(Time now) {
   for (const Unexplained& item : unexplained_) {
     state_->paths.retrace(item.pair, state_->flow(item.pair), now);
@@ -133,7 +155,8 @@ void LossStage::accuse_links(Time now) {
     } else if (alone) {
       // Algorithm 1: a single failing path accuses no link.  The pair waits for the other stages.
       hold(now, accusation.pairs.front(), Symptom::kLoss);
-    } else if (state_->paper() || founded(accusation)) {
+    } else if ((state_->paper() || founded(accusation)) &&
+               !overlay_explains(now, accusation.pairs)) {
       open_underlay(now, accusation, vote_.raw_vote(items));
     }
   }

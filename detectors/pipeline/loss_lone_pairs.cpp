@@ -102,6 +102,9 @@ void LossStage::open_tested(Time now,
                             const ComponentAlarm& alarm,
                             std::span<const ComponentAlarm> all,
                             const std::vector<PairId>& pairs) {
+  if (overlay_explains(now, pairs)) {
+    return;
+  }
   Accusation accusation;
   accusation.pairs = pairs;
   accusation.suspects.push_back(score_of(alarm));

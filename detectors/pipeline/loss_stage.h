@@ -98,6 +98,8 @@ class LossStage final {
   bool walk_overlay(Time now, Unexplained& item);
   void open_overlay(Time now, const OverlayFinding& finding, const Unexplained& item);
   bool overlay_is_busy() const;
+  /// Walks a pair that nobody walked yet; true if its walk breaks, and has an incident now.
+  bool overlay_explains(Time now, std::span<const PairId> pairs);
   void accuse_links(Time now);
   /// Is there an unexplained pair, or an alarm, behind it?
   bool founded(const Accusation& accusation) const;

@@ -181,6 +181,10 @@ Expected<Database> Database::open(const std::string& path) {
   return immutable;
 }
 
+Expected<Database> Database::open_to_write(const std::string& path) {
+  return open_with(path, path, SQLITE_OPEN_READWRITE);
+}
+
 Expected<void> Database::execute(const char* sql) {
   if (sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
     return tl::unexpected(error_of(connection_.get()));

@@ -112,6 +112,8 @@ class Database final {
   /// An existing file, read only; the log of a killed writer is recovered if it is there.
   /// @errors kIo
   static Expected<Database> open(const std::string& path);
+  /// An existing file to go on writing; an empty one is a database without tables.  @errors kIo
+  static Expected<Database> open_to_write(const std::string& path);
 
   const std::string& path() const { return path_; }
 

@@ -241,8 +241,7 @@ void ShortTermDetector::flush(Batch& batch,
 
 VerdictKind ShortTermDetector::judge(const ShortTermResult& result) const {
   const bool anomalous =
-      paper_ ? result.lof > static_cast<float>(kPaperLofThreshold)
-             : result.lof > static_cast<float>(options_.threshold) && minimum_rose(result);
+      result.lof > static_cast<float>(options_.threshold) && (paper_ || minimum_rose(result));
   return anomalous ? VerdictKind::kAnomalous : VerdictKind::kHealthy;
 }
 

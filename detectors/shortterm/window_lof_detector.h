@@ -28,7 +28,10 @@ class WindowLofDetector final : public Detector {
 
   /// SkeletonHunter as published.
   static WindowLofDetector published() {
-    return {"skeletonhunter", DetectionConfiguration::kPaper};
+    return {"skeletonhunter",
+            DetectionConfiguration::kPaper,
+            WindowOptions{},
+            ShortTermOptions{.threshold = kPaperLofThreshold}};
   }
 
   std::string_view name() const override { return name_; }

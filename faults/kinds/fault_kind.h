@@ -34,6 +34,20 @@ struct KindParameters {
   Duration up = std::chrono::seconds(8);    ///< kinds that flap: time up in each cycle
   RuleRole rule = RuleRole::kDeliver;       ///< kinds of OpenFlow rules
   std::optional<RnicId> peer;               ///< the RNIC at the other end, where there is one
+  double flow_share = 1.0;                  ///< kinds that touch a share of an RNIC's flows
+  Duration delay = std::chrono::microseconds(100);  ///< kinds that make packets late
+  std::uint32_t pages = 0;                          ///< kinds of huge pages: what is left
+  // Of the kinds that operators report.
+  std::uint32_t min_packet = 1'025;          ///< kinds of large packets: bytes from which on
+  std::uint8_t dscp = 26;                    ///< kinds of one class
+  double tuple_share = 0.5;                  ///< kinds of some five-tuples
+  std::uint32_t mtu = 1'500;                 ///< kinds of small MTUs
+  std::uint32_t entries = 1;                 ///< kinds of full tables: what is left
+  std::uint32_t lanes = 8;                   ///< kinds of PCIe slots: what is left of 16
+  double rate_left = 0.5;                    ///< kinds of slow links: share of the rate
+  double ber_from = 1e-5;                    ///< kinds that get worse: bit errors at the start
+  double ber = 2e-3;                         ///< ... and at the end
+  Duration over = std::chrono::seconds(60);  ///< ... and from one to the other
 };
 
 /// Who is called for it. @paper SkeletonHunter, the headings of Table 1
@@ -43,6 +57,8 @@ enum class FailureClass : std::uint8_t {
   kSoftware,  ///< virtual switch, container or configuration: restart
 };
 
+std::string_view to_string(FailureClass failure_class);
+
 /// What an idle fabric's probes can see of it, at the job's size and class.
 enum class SeenBy : std::uint8_t {
   kProbes,        ///< loss or latency on some pair of the job's full mesh
@@ -50,6 +66,8 @@ enum class SeenBy : std::uint8_t {
   kHostChecks,    ///< nothing; a look at the host shows it
   kNobody,        ///< nothing that a provider may look at
 };
+
+std::string_view to_string(SeenBy seen_by);
 
 struct FaultKind {
   std::string_view name;

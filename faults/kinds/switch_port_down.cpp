@@ -8,12 +8,7 @@ Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
 }
 
 std::optional<KindParameters> draw(const FaultSite& site, const RngStream& stream) {
-  if (site.access_cables().empty()) {
-    return std::nullopt;
-  }
-  KindParameters drawn;
-  drawn.on = on_cable(one_of(site.access_cables(), stream, 0));
-  return drawn;
+  return draw_cable(site, stream);
 }
 
 }  // namespace
@@ -26,6 +21,7 @@ FaultKind switch_port_down_kind() {
           .meaning = "A switch port is dead: nothing passes its cable, in neither direction.",
           .table_row = 2,
           .failure_class = FailureClass::kLink,
+          .seen_by = SeenBy::kProbes,
           .made_of = "`port.down`",
           .mechanism = "A switch port is dead.",
           .probes_see = "An access port: one RNIC silent. A fabric port: 800 ms of silence.",

@@ -1,6 +1,7 @@
 #include "scenarios/schema/detection_keys.h"
 
 #include "detectors/shortterm/lof.h"
+#include "detectors/shortterm/short_term_detector.h"
 #include "scenarios/schema/long_term_keys.h"
 #include "scenarios/schema/maintenance_keys.h"
 #include "scenarios/schema/quantity.h"
@@ -118,7 +119,8 @@ void add_windows(DetectionTable& table) {
   table.number("detection.short_term.threshold",
                {1.0, 1000.0},
                short_term(&ShortTermOptions::threshold),
-               "A local outlier factor above this is anomalous; about 1 is normal.");
+               "A local outlier factor above this is anomalous; about 1 is normal. With "
+               "`detection.configuration: paper` the default is 1.5.");
   table.number("detection.short_term.minimum_factor",
                {0.0, 100.0},
                short_term(&ShortTermOptions::minimum_factor),
@@ -261,6 +263,9 @@ void apply_configuration(PipelineOptions& pipeline, const YamlNode& root) {
   }
   if (find_path(root, "probing.counter_phase") == nullptr) {
     pipeline.probing.counter_phase = false;
+  }
+  if (find_path(root, "detection.short_term.threshold") == nullptr) {
+    pipeline.short_term.threshold = kPaperLofThreshold;
   }
 }
 

@@ -47,20 +47,48 @@ void add_what(KeyTable<EffectDraft>& table) {
                directions(),
                spec(&EffectSpec::direction),
                "Which way along a cable, seen from its first-named end.");
-  table.ratio("ratio", kShare, spec(&EffectSpec::ratio), "link.loss: share of packets lost.")
-      .otherwise("required for link.loss");
+  table
+      .ratio(
+          "ratio", kShare, spec(&EffectSpec::ratio), "link.*, switch.loss: share of packets lost.")
+      .otherwise("required for link.loss and switch.loss");
   table.ratio("ber", {0.0, 0.5}, spec(&EffectSpec::ber), "link.ber: bit error ratio before FEC.")
       .otherwise("required for link.ber");
+  table
+      .ratio("ber_from",
+             {1e-15, 0.5},
+             spec(&EffectSpec::ber_from),
+             "link.ber: bit error ratio at the start, if it changes over a time.")
+      .otherwise("as `ber`");
+  table
+      .duration("over",
+                kWithinARun,
+                spec(&EffectSpec::over),
+                "link.ber: time from `ber_from` to `ber`, evenly in the logarithm.")
+      .otherwise("at once");
+  table
+      .ratio("rate_left",
+             {0.01, 1.0},
+             spec(&EffectSpec::rate_left),
+             "link.rate: share of its rate that the cable still carries.")
+      .otherwise("required for link.rate");
   table
       .duration("delay",
                 {std::chrono::nanoseconds(1), std::chrono::seconds(10)},
                 spec(&EffectSpec::delay),
-                "link.delay: extra time for every packet.")
-      .otherwise("required for link.delay");
-  table.duration("down", kPhase, spec(&EffectSpec::down), "port.flap: time down in each cycle.")
-      .otherwise("required for port.flap");
-  table.duration("up", kPhase, spec(&EffectSpec::up), "port.flap: time up in each cycle.")
-      .otherwise("required for port.flap");
+                "link.delay, rnic.stall: extra time for every packet.")
+      .otherwise("required for link.delay and rnic.stall");
+  table
+      .duration("down",
+                kPhase,
+                spec(&EffectSpec::down),
+                "port.flap: time down in each cycle. offload.churn: without entries.")
+      .otherwise("required for port.flap and offload.churn");
+  table
+      .duration("up",
+                kPhase,
+                spec(&EffectSpec::up),
+                "port.flap: time up in each cycle. offload.churn: with entries.")
+      .otherwise("required for port.flap and offload.churn");
 }
 
 void add_where(KeyTable<EffectDraft>& table) {
@@ -147,21 +175,24 @@ void add_packets(KeyTable<EffectDraft>& table) {
   table.size("min_packet",
              kPacketSizes,
              packets(&PacketSelector::min_bytes),
-             "link.*: only packets of at least this size.");
+             "link.*, switch.loss: only packets of at least this size.");
   table
       .size("max_packet",
             kPacketSizes,
             packets(&PacketSelector::max_bytes),
-            "link.*: only packets of at most this size.")
+            "link.*, switch.loss: only packets of at most this size.")
       .otherwise("no limit");
   table
-      .count("dscp", {0, 63}, packets(&PacketSelector::dscp), "link.*: only packets of this class.")
+      .count("dscp",
+             {0, 63},
+             packets(&PacketSelector::dscp),
+             "link.*, switch.loss: only packets of this class.")
       .otherwise("all classes");
   table.ratio("flow_share",
               kShare,
               packets(&PacketSelector::flow_share),
-              "link.*: only this share of the five-tuples, chosen by hash. rule.priority: of the "
-              "RNIC's flows.");
+              "link.*, switch.loss: only this share of the five-tuples, chosen by hash. "
+              "rule.priority, rnic.stall: of the RNIC's flows.");
 }
 
 KeyTable<EffectDraft> effect_table() {
@@ -171,6 +202,88 @@ KeyTable<EffectDraft> effect_table() {
   add_devices(table);
   add_packets(table);
   return table;
+}
+
+/// What named kinds take.
+void add_parameters(KeyTable<FaultDraft>& table) {
+  const auto parameter = [](auto member) { return field(&FaultDraft::parameters, member); };
+  table.choice("direction",
+               directions(),
+               parameter(&KindParameters::direction),
+               "Kinds of links: which way along the cable, seen from its first-named end.");
+  table.ratio(
+      "loss", kShare, parameter(&KindParameters::loss), "Kinds that lose: share of packets lost.");
+  table.duration("down",
+                 kPhase,
+                 parameter(&KindParameters::down),
+                 "Kinds that come and go: time down, or without it, in each cycle.");
+  table.duration("up",
+                 kPhase,
+                 parameter(&KindParameters::up),
+                 "Kinds that come and go: time up, or with it, in each cycle.");
+  table.choice(
+      "rule",
+      rule_roles(),
+      parameter(&KindParameters::rule),
+      "Overlay kinds: the rule from the local virtual function, into the tunnel, or out of "
+      "it.");
+  table
+      .component("to",
+                 field(&FaultDraft::to),
+                 "Overlay kinds: the remote RNIC of an encap rule, a route or a neighbour.")
+      .otherwise("required for encap, route-missing, neighbour-missing and neighbour-stale");
+  table.ratio("flow_share",
+              kShare,
+              parameter(&KindParameters::flow_share),
+              "Kinds of an RNIC's flows: the share of them that is hit, chosen by hash.");
+  table.duration("delay",
+                 {std::chrono::nanoseconds(1), std::chrono::seconds(10)},
+                 parameter(&KindParameters::delay),
+                 "rnic-firmware-stall: extra time for every packet of a flow that is hit.");
+  table.count("pages",
+              {0, 10'000'000},
+              parameter(&KindParameters::pages),
+              "hugepage-mismatch: huge pages of 2 MiB that are left.");
+}
+
+/// Parameters of the kinds that operators report.
+void add_reported_kinds(KeyTable<FaultDraft>& table) {
+  const auto parameter = [](auto member) { return field(&FaultDraft::parameters, member); };
+  table.size("min_packet",
+             kPacketSizes,
+             parameter(&KindParameters::min_packet),
+             "large-packet-loss: only packets of at least this size.");
+  table.count("dscp", {0, 63}, parameter(&KindParameters::dscp), "dscp-loss: only this class.");
+  table.ratio("tuple_share",
+              kShare,
+              parameter(&KindParameters::tuple_share),
+              "ecmp-path-loss, silent-blackhole: share of the five-tuples, chosen by hash.");
+  table.size("mtu",
+             {Bytes(68), Bytes(65'535)},
+             parameter(&KindParameters::mtu),
+             "mtu-blackhole: the largest outer IP packet.");
+  table.count("entries",
+              {1, 10'000'000},
+              parameter(&KindParameters::entries),
+              "eswitch-full: the entries that are left.");
+  table.count("lanes",
+              {1, kPcieLanes},
+              parameter(&KindParameters::lanes),
+              "pcie-width-loss: lanes that are left of 16.");
+  table.ratio("rate_left",
+              {0.01, 1.0},
+              parameter(&KindParameters::rate_left),
+              "lane-downgrade: share of its rate that the cable still carries.");
+  table.ratio("ber_from",
+              {1e-15, 0.5},
+              parameter(&KindParameters::ber_from),
+              "optics-degrading: bit error ratio before FEC at the start.");
+  table.ratio("ber",
+              {1e-15, 0.5},
+              parameter(&KindParameters::ber),
+              "optics-degrading: ... and at the end.");
+  table.duration(
+      "over", kPhase, parameter(&KindParameters::over), "optics-degrading: ... a while later.");
 }
 
 }  // namespace
@@ -184,7 +297,6 @@ Choices<std::string> fault_kind_names() {
 }
 
 KeyTable<FaultDraft> fault_table() {
-  const auto parameter = [](auto member) { return field(&FaultDraft::parameters, member); };
   KeyTable<FaultDraft> table;
   table.text("name", {1, 100}, field(&FaultDraft::name), "Name of the fault, unique.").required();
   table
@@ -202,26 +314,8 @@ KeyTable<FaultDraft> fault_table() {
                 field(&FaultDraft::length),
                 "For how long it stays broken.")
       .otherwise("until the end of the run");
-  table.choice("direction",
-               directions(),
-               parameter(&KindParameters::direction),
-               "crc-error: which way along the cable, seen from its first-named end.");
-  table.ratio(
-      "loss", kShare, parameter(&KindParameters::loss), "crc-error: share of packets lost.");
-  table.duration("down",
-                 kPhase,
-                 parameter(&KindParameters::down),
-                 "rnic-port-flapping: time down in each cycle.");
-  table.duration(
-      "up", kPhase, parameter(&KindParameters::up), "rnic-port-flapping: time up in each cycle.");
-  table.choice(
-      "rule",
-      rule_roles(),
-      parameter(&KindParameters::rule),
-      "Overlay kinds: the rule from the local virtual function, into the tunnel, or out of "
-      "it.");
-  table.component("to", field(&FaultDraft::to), "Overlay kinds: the remote RNIC of an encap rule.")
-      .otherwise("required for encap");
+  add_parameters(table);
+  add_reported_kinds(table);
   table
       .list("effects",
             {1, 16},

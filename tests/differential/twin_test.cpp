@@ -39,6 +39,7 @@ bool touches(const EffectSpec& effect, const World& healthy, const VisitRecord& 
   switch (effect.kind) {
     case EffectKind::kLinkLoss:
     case EffectKind::kLinkDelay:
+    case EffectKind::kLinkRate:
     case EffectKind::kLinkBer: {
       const ProbePath path = resolve_path(
           healthy,
@@ -84,12 +85,27 @@ bool touches(const EffectSpec& effect, const World& healthy, const VisitRecord& 
     case EffectKind::kGidSparse:
     case EffectKind::kGidMissing:
     case EffectKind::kPcieWidth:
+    case EffectKind::kRnicFail:
+    case EffectKind::kRnicStall:
+    case EffectKind::kOffloadRefuse:
+    case EffectKind::kOffloadChurn:
+    case EffectKind::kGpuDirectOff:
+    case EffectKind::kRdmaBypass:
       return at_an_end;
+    case EffectKind::kContainerCrash: {
+      const HostId host = fabric.host_of(effect.on.rnic());
+      return fabric.host_of(visit.source) == host || fabric.host_of(visit.target) == host;
+    }
+    case EffectKind::kBoardError:
+      return false;  // No probe stays within a host.
+    case EffectKind::kSwitchDown:
+      return true;  // Smaller ECMP groups move flows that never crossed it.
     case EffectKind::kHugepages:
     case EffectKind::kProcessStop:
     case EffectKind::kFlowLimit:
       return fabric.host_of(visit.source).index() == effect.on.index ||
              fabric.host_of(visit.target).index() == effect.on.index;
+    case EffectKind::kSwitchLoss:
     case EffectKind::kControlOff:
       return true;  // A pause spreads to whoever shares a port.
   }

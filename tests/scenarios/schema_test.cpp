@@ -177,7 +177,7 @@ confounders:
   gpu_faults: {per_gpu_day: 1, silence: 1min}
   task_stops: {per_job_day: 1}
   telemetry: {lost: 1%, late: 5%, late_by: 2s, duplicated: 1%, repeat: 5s,
-              background: 100Mbps,
+              background: 100Mbps, rdma_counters: yes,
               sampler: {phase: 1s, jitter: 20ms, missed: 1%, period: 500ms, dither: 100ms,
                         noise: 0.02}}
 clocks:
@@ -194,6 +194,9 @@ faults:
      loss: 2%}
   - {name: b, kind: rnic-port-flapping, on: host-0.00/rnic-0, at: 1min, down: 2s, up: 8s}
   - {name: c, kind: overlay-loop, on: host-0.00/rnic-0, at: 1min, rule: encap, to: host-1.00/rnic-0}
+  - {name: e, kind: suboptimal-flow-offloading, on: host-0.00/rnic-0, at: 1min, flow_share: 50%}
+  - {name: f, kind: hugepage-mismatch, on: host-0.00, at: 1min, pages: 10}
+  - {name: g, kind: rnic-firmware-stall, on: host-0.00/rnic-0, at: 1min, delay: 50us}
   - name: d
     at: 2min
     effects:
@@ -219,6 +222,22 @@ faults:
       - {effect: gid.missing, on: host-0.00/rnic-1, missing: ipv4}
       - {effect: pcie.width, on: host-0.00/rnic-1, lanes: 8}
       - {effect: hugepages.set, on: host-0.00, pages: 100}
+  - name: rm
+    at: 2min
+    effects:
+      - {effect: switch.loss, on: agg-1, ratio: 10%, flow_share: 50%}
+      - {effect: link.ber, on: "link(tor-0.0, agg-1)", ber: 1e-3, ber_from: 1e-5, over: 1min}
+      - {effect: link.rate, on: "link(tor-0.0, agg-1)", rate_left: 50%}
+  - {name: re, kind: large-packet-loss, on: "link(tor-0.0, agg-1)", at: 2min, direction: up,
+     min_packet: 1025B}
+  - {name: rf, kind: dscp-loss, on: "link(tor-0.0, agg-1)", at: 2min, dscp: 26, direction: up}
+  - {name: rg, kind: silent-blackhole, on: agg-0, at: 2min, tuple_share: 30%}
+  - {name: rh, kind: mtu-blackhole, on: host-0.00/rnic-2, at: 2min, mtu: 1500B}
+  - {name: ri, kind: eswitch-full, on: host-0.00/rnic-2, at: 2min, entries: 2}
+  - {name: rj, kind: pcie-width-loss, on: host-0.00/rnic-2, at: 2min, lanes: 8}
+  - {name: rk, kind: lane-downgrade, on: "link(tor-0.0, agg-1)", at: 2min, rate_left: 50%}
+  - {name: rl, kind: optics-degrading, on: "link(tor-0.0, agg-1)", at: 2min, ber_from: 1e-5,
+     ber: 2e-3, over: 1min}
 failures:
   kinds: [{kind: crc-error, share: 3}, {kind: overlay-loop, share: 1}]
   count: 2

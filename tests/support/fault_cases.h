@@ -99,6 +99,19 @@ inline bool names_any(const SaidIncident& incident, const std::vector<std::strin
                              [&](const auto& component) { return names(incident, component); });
 }
 
+inline std::vector<SaidIncident> said_in(const Pipeline& pipeline,
+                                         const ComponentTable& components) {
+  std::vector<SaidIncident> said;
+  for (const Incident& incident : pipeline.incidents()) {
+    SaidIncident& one =
+        said.emplace_back(SaidIncident{incident.layer, incident.symptom, {}, incident.evidence});
+    for (const Candidate& candidate : incident.candidates) {
+      one.candidates.push_back(components[candidate.component].name);
+    }
+  }
+  return said;
+}
+
 inline std::vector<SaidIncident> incidents_of(const Scenario& scenario,
                                               const SimulationOptions& options) {
   Simulation simulation(scenario, options);
@@ -108,15 +121,7 @@ inline std::vector<SaidIncident> incidents_of(const Scenario& scenario,
            scenario.pipeline.probing,
            kStartOfRun + scenario.duration,
            {});
-  std::vector<SaidIncident> said;
-  for (const Incident& incident : pipeline.incidents()) {
-    SaidIncident& one =
-        said.emplace_back(SaidIncident{incident.layer, incident.symptom, {}, incident.evidence});
-    for (const Candidate& candidate : incident.candidates) {
-      one.candidates.push_back(simulation.backend().components()[candidate.component].name);
-    }
-  }
-  return said;
+  return said_in(pipeline, simulation.backend().components());
 }
 
 inline bool of_network(const SaidIncident& incident) {

@@ -29,7 +29,7 @@ struct CampaignRun {
   double sweep_s = 0.0;
   std::uint32_t false_positives = 0;
   std::uint32_t duplicates = 0;
-  std::string failure;  ///< not empty: the run could not be made, and why
+  std::string failure{};  ///< not empty: the run could not be made, and why
 };
 
 /// One fault of one run, as judged.
@@ -63,14 +63,14 @@ struct CampaignIncident {
   std::string scheme;
   std::uint32_t incident = 0;
   IncidentStatus status = IncidentStatus::kUndecided;
-  std::optional<std::uint32_t> fault;
+  std::optional<std::uint32_t> fault{};
   double opened_s = 0.0;
   Layer layer = Layer::kUndetermined;
   Symptom symptom = Symptom::kLoss;
-  std::string component;  ///< the first candidate, or empty
+  std::string component{};  ///< the first candidate, or empty
   std::uint32_t candidates = 0;
   std::uint32_t pairs = 0;
-  std::string stage;  ///< of the first evidence that is not clear
+  std::string stage{};  ///< of the first evidence that is not clear
 };
 
 /// One cell: what was swept to which value, in the order of the file.

@@ -131,43 +131,6 @@ RestatedPrecision restate(double faults_per_day,
   return restated;
 }
 
-/// How long RNICs were watched.  Where tasks come and go, each endpoint counts from its submission
-/// (or the start) until it is gone (or the end); where none is submitted, all count throughout.
-double rnic_days(const RunData& run) {
-  const Time end = run.result.reached;
-  std::vector<Time> from(run.endpoints.size(), kStartOfRun);
-  std::vector<Time> to(run.endpoints.size(), end);
-  bool grows = false;
-  for (const MembershipEvent& event : run.membership) {
-    if (event.endpoint.index() >= from.size()) {
-      continue;
-    }
-    switch (event.kind) {
-      case MembershipKind::kSubmitted:
-        grows = true;
-        from[event.endpoint.index()] = std::min(event.at, end);
-        break;
-      case MembershipKind::kGone:
-        to[event.endpoint.index()] = std::min(event.at, end);
-        break;
-      case MembershipKind::kReady:
-        to[event.endpoint.index()] = end;
-        break;
-      case MembershipKind::kStopping:
-      case MembershipKind::kAddressChanged:
-        break;
-    }
-  }
-  if (!grows) {
-    return seconds(end) / kSecondsPerDay * static_cast<double>(run.result.rnics);
-  }
-  double watched_s = 0.0;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    watched_s += seconds(to[i] - from[i]);
-  }
-  return watched_s / kSecondsPerDay;
-}
-
 void state_false_alarms(const RunData& run, DetectionScore& score) {
   const double days = seconds(run.result.reached) / kSecondsPerDay;
   const double reference_days = rnic_days(run) / kReferenceRnics;
@@ -255,6 +218,41 @@ Ratio make_ratio(std::size_t successes, std::size_t trials) {
           .value = quotient(static_cast<double>(successes), static_cast<double>(trials)),
           .wilson95 = wilson_interval(successes, trials),
           .clopper_pearson95 = clopper_pearson_interval(successes, trials)};
+}
+
+double rnic_days(const RunData& run) {
+  const Time end = run.result.reached;
+  std::vector<Time> from(run.endpoints.size(), kStartOfRun);
+  std::vector<Time> to(run.endpoints.size(), end);
+  bool grows = false;
+  for (const MembershipEvent& event : run.membership) {
+    if (event.endpoint.index() >= from.size()) {
+      continue;
+    }
+    switch (event.kind) {
+      case MembershipKind::kSubmitted:
+        grows = true;
+        from[event.endpoint.index()] = std::min(event.at, end);
+        break;
+      case MembershipKind::kGone:
+        to[event.endpoint.index()] = std::min(event.at, end);
+        break;
+      case MembershipKind::kReady:
+        to[event.endpoint.index()] = end;
+        break;
+      case MembershipKind::kStopping:
+      case MembershipKind::kAddressChanged:
+        break;
+    }
+  }
+  if (!grows) {
+    return seconds(end) / kSecondsPerDay * static_cast<double>(run.result.rnics);
+  }
+  double watched_s = 0.0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    watched_s += seconds(to[i] - from[i]);
+  }
+  return watched_s / kSecondsPerDay;
 }
 
 Evaluation evaluate(const RunData& run) {

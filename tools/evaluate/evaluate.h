@@ -158,4 +158,9 @@ struct Evaluation {
 
 Evaluation evaluate(const RunData& run);
 
+/// How long RNICs were watched.  Where tasks come and go, each endpoint counts from its submission
+/// (or the start) until it is gone (or the end); where none is submitted, all count throughout.
+/// @units RNICs times days
+double rnic_days(const RunData& run);
+
 }  // namespace bonescan

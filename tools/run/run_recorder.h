@@ -8,8 +8,8 @@
 #include "detectors/pipeline/pipeline.h"
 #include "detectors/pipeline/run_loop.h"
 #include "detectors/run_log/run_log.h"
-#include "sim/base/fingerprint.h"
 #include "tools/run/run_session.h"
+#include "tools/run/run_sums.h"
 
 #include <functional>
 #include <string>
@@ -47,7 +47,7 @@ class RunRecorder final {
   void finish(Time reached, double wall_s, const std::vector<TruthRow>& truth);
 
   /// Sums so far.
-  const RunResult& result() const { return result_; }
+  const RunResult& result() const { return sums_.result(); }
 
   std::function<void()> before_flush;
 
@@ -58,8 +58,7 @@ class RunRecorder final {
   RunLogWriter& log_;
   Pipeline& pipeline_;
   Telemetry telemetry_;
-  Fingerprint fingerprint_;
-  RunResult result_;
+  RunSums sums_;
 };
 
 }  // namespace bonescan

@@ -16,7 +16,7 @@ bool somebody_watches() {
 }  // namespace
 
 ProgressLine::ProgressLine(Duration planned)
-    : planned_(planned), started_(std::chrono::steady_clock::now()) {}
+    : planned_(planned), started_(std::chrono::steady_clock::now()), watched_(somebody_watches()) {}
 
 ProgressLine::~ProgressLine() {
   if (shown_) {
@@ -25,20 +25,24 @@ ProgressLine::~ProgressLine() {
 }
 
 std::function<void(Time)> ProgressLine::callback() {
-  if (!somebody_watches()) {
+  if (!watched_) {
     return {};
   }
   return [this](Time reached) { show(reached); };
 }
 
-void ProgressLine::show(Time reached) {
+void ProgressLine::show(Time reached, std::string_view before) {
+  if (!watched_) {
+    return;
+  }
   const double wall_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   const double done_s = seconds(reached);
   const double ratio = wall_s > 0.0 ? done_s / wall_s : 0.0;
   const double left_s = ratio > 0.0 ? (seconds(planned_) - done_s) / ratio : 0.0;
   fmt::print(stderr,
-             "\r\x1b[Ksimulated {:.0f} of {:.0f} s, {:.0f} x real time, {:.0f} s left",
+             "\r\x1b[K{}simulated {:.0f} of {:.0f} s, {:.0f} x real time, {:.0f} s left",
+             before,
              done_s,
              seconds(planned_),
              ratio,

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <string_view>
 
 namespace bonescan {
 
@@ -19,11 +20,13 @@ class ProgressLine final {
   /// Empty if nobody is watching.
   std::function<void(Time)> callback();
 
- private:
-  void show(Time reached);
+  /// Nothing if nobody is watching.  @param before what else there is to say
+  void show(Time reached, std::string_view before = {});
 
+ private:
   Duration planned_;
   std::chrono::steady_clock::time_point started_;
+  bool watched_;
   bool shown_ = false;
 };
 
