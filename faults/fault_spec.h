@@ -42,6 +42,8 @@ enum class EffectKind : std::uint8_t {
   kGidMissing,       ///< gid.missing: addresses of one type or family are not in the table
   kPcieWidth,        ///< pcie.width: the RNIC's slot has lost lanes
   kHugepages,        ///< hugepages.set: a host has fewer huge pages than it is configured for
+  kSwitchLoss,       ///< switch.loss: a switch drops a share of what it forwards, its ports stay up
+  kLinkRate,         ///< link.rate: a cable carries a share of its rate
 };
 
 /// Directions of a cable, seen from its first-named end.
@@ -93,7 +95,7 @@ struct EffectSpec {
   ComponentRef on;
   EffectDirection direction = EffectDirection::kBoth;
   PacketSelector packets;
-  double ratio = 0.0;  ///< link.loss, in [0, 1]
+  double ratio = 0.0;  ///< link.loss, switch.loss, in [0, 1]
   double ber = 0.0;    ///< link.ber: before FEC, in [0, 0.5]
   Duration delay{};    ///< link.delay
   Duration down{};     ///< port.flap: time down per cycle
@@ -110,6 +112,9 @@ struct EffectSpec {
   MissingGids missing = MissingGids::kRoceV2;
   std::uint32_t lanes = 8;  ///< pcie.width: of 16
   std::uint32_t pages = 0;  ///< hugepages.set
+  double rate_left = 0.5;   ///< link.rate: in (0, 1]
+  double ber_from = 0.0;    ///< link.ber: where it begins, if `over` is not zero
+  Duration over{};  ///< link.ber: from ber_from to ber, evenly in its logarithm; zero: at once
 };
 
 struct FaultSpec {

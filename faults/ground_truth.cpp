@@ -54,7 +54,9 @@ std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
       }
       break;
     case RefKind::kSwitch:
-      if (fabric.is_tor(on.switch_id())) {
+      if (fabric.is_graph() || fabric.is_core(on.switch_id())) {
+        add_tors([](SwitchId) { return true; });
+      } else {
         below(on.switch_id());
       }
       break;
@@ -134,6 +136,7 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
     case EffectKind::kLinkLoss:
     case EffectKind::kLinkDelay:
     case EffectKind::kLinkBer:
+    case EffectKind::kLinkRate:
     case EffectKind::kPortDown:
     case EffectKind::kPortFlap:
       record.layer = TruthLayer::kUnderlay;
@@ -188,6 +191,7 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
       record.component = {RefKind::kAgent, first.on.host().index()};
       break;
     case EffectKind::kControlOff:
+    case EffectKind::kSwitchLoss:
       record.layer = TruthLayer::kUnderlay;
       break;
   }

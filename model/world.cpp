@@ -121,8 +121,12 @@ void World::place_jobs() {
                         action<&World::container_step>(*this, containers_.size() - 1));
     }
     job.set_running_since(last_ready);
+    if (options_.jobs[j].stop > Duration::zero()) {
+      job.set_running_until(kStartOfRun + options_.jobs[j].stop);
+    }
     jobs_.add(std::move(job));
     schedule_changes(id);
+    schedule_stop(id);
   }
 }
 
@@ -133,6 +137,44 @@ void World::schedule_changes(JobId id) {
         kStartOfRun + changes[i].at,
         EventPriority::kState,
         action<&World::reshape_job>(*this, std::uint64_t{id.index()} << 32 | (i + 1)));
+  }
+}
+
+void World::schedule_stop(JobId id) {
+  const Duration stop = options_.jobs[id.index()].stop;
+  if (stop > Duration::zero()) {
+    engine_->schedule(
+        kStartOfRun + stop, EventPriority::kState, action<&World::stop_job>(*this, id.index()));
+    engine_->schedule(kStartOfRun + stop + options_.cloud.stop_grace,
+                      EventPriority::kState,
+                      action<&World::end_job>(*this, id.index()));
+  }
+}
+
+void World::stop_job(std::uint64_t job) {
+  for (Container& container : containers_) {
+    if (container.job.index() == job) {
+      container.state = ContainerState::kStopping;
+      container_events_.push_back(
+          {engine_->now(), container.host, container.state, container.first_rail, container.width});
+    }
+  }
+}
+
+void World::end_job(std::uint64_t job) {
+  for (Container& container : containers_) {
+    if (container.job.index() != job) {
+      continue;
+    }
+    container.state = ContainerState::kGone;
+    container_events_.push_back(
+        {engine_->now(), container.host, container.state, container.first_rail, container.width});
+    for (std::uint32_t i = 0; i < container.width; ++i) {
+      const RnicId rnic = fabric_.rnic(container.host, container.first_rail + i);
+      leases_.set_ready(rnic, false);
+      leases_.stop_agent(rnic);
+      devices_.end_process(rnic);
+    }
   }
 }
 
@@ -152,6 +194,9 @@ void World::reshape_job(std::uint64_t change) {
 
 void World::container_step(std::uint64_t index) {
   Container& container = containers_[index];
+  if (container.state == ContainerState::kStopping || container.state == ContainerState::kGone) {
+    return;
+  }
   const Time now = engine_->now();
   container.state = after(container.state);
   container_events_.push_back(

@@ -234,6 +234,9 @@ class World final : private CloudObserver {
   void place_jobs();
   Job placed(const JobOptions& options, JobId id, std::vector<std::uint32_t>& used_rails) const;
   void schedule_changes(JobId id);
+  void schedule_stop(JobId id);
+  void stop_job(std::uint64_t job);
+  void end_job(std::uint64_t job);
   void reshape_job(std::uint64_t change);
   void start_cloud();
   void bind_job_leases();

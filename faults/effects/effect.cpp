@@ -10,6 +10,8 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
     case EffectKind::kLinkLoss:
     case EffectKind::kLinkDelay:
     case EffectKind::kLinkBer:
+    case EffectKind::kSwitchLoss:
+    case EffectKind::kLinkRate:
       return make_link_effect(spec);
     case EffectKind::kPortDown:
     case EffectKind::kPortFlap:
@@ -105,6 +107,10 @@ std::string_view effect_name(EffectKind kind) {
       return "pcie.width";
     case EffectKind::kHugepages:
       return "hugepages.set";
+    case EffectKind::kSwitchLoss:
+      return "switch.loss";
+    case EffectKind::kLinkRate:
+      return "link.rate";
   }
   return "unknown";
 }

@@ -1,7 +1,5 @@
 #include "faults/kinds/kinds.h"
 
-#include <cmath>
-
 namespace bonescan {
 namespace {
 
@@ -23,7 +21,7 @@ std::optional<KindParameters> draw(const FaultSite& site, const RngStream& strea
   drawn.on = on_cable(one_of(site.fabric_cables(), stream, 0));
   drawn.direction = stream.at(1) % 2 == 0 ? EffectDirection::kUp : EffectDirection::kDown;
   // Log-uniform in [1 %, 20 %]: what a user notices within a run. @ours
-  drawn.loss = 0.01 * std::pow(20.0, stream.open01_at(2));
+  drawn.loss = log_uniform(0.01, 0.2, stream.open01_at(2));
   return drawn;
 }
 

@@ -37,6 +37,17 @@ struct KindParameters {
   double flow_share = 1.0;                  ///< kinds that touch a share of an RNIC's flows
   Duration delay = std::chrono::microseconds(100);  ///< kinds that make packets late
   std::uint32_t pages = 0;                          ///< kinds of huge pages: what is left
+  // Of the kinds that operators report.
+  std::uint32_t min_packet = 1'025;          ///< kinds of large packets: bytes from which on
+  std::uint8_t dscp = 26;                    ///< kinds of one class
+  double tuple_share = 0.5;                  ///< kinds of some five-tuples
+  std::uint32_t mtu = 1'500;                 ///< kinds of small MTUs
+  std::uint32_t entries = 1;                 ///< kinds of full tables: what is left
+  std::uint32_t lanes = 8;                   ///< kinds of PCIe slots: what is left of 16
+  double rate_left = 0.5;                    ///< kinds of slow links: share of the rate
+  double ber_from = 1e-5;                    ///< kinds that get worse: bit errors at the start
+  double ber = 2e-3;                         ///< ... and at the end
+  Duration over = std::chrono::seconds(60);  ///< ... and from one to the other
 };
 
 /// Who is called for it. @paper SkeletonHunter, the headings of Table 1

@@ -20,6 +20,9 @@ void sort_unique(std::vector<T>& values) {
 
 FaultSite::FaultSite(const World& world) : world_(&world) {
   for (const Job& job : world.jobs()) {
+    if (job.running_until() != Time::max()) {
+      continue;  // Nobody would notice once it has ended.
+    }
     for (const RnicId rnic : job.rnics()) {
       rnics_.push_back(rnic);
       hosts_.push_back(fabric().host_of(rnic));

@@ -32,6 +32,26 @@ FaultKind missing_overlay_rule_kind();
 FaultKind overlay_loop_kind();
 FaultKind stale_flow_counters_kind();
 
+// What operators report.
+FaultKind one_way_loss_kind();
+FaultKind ecmp_path_loss_kind();
+FaultKind large_packet_loss_kind();
+FaultKind mtu_blackhole_kind();
+FaultKind dscp_loss_kind();
+FaultKind silent_blackhole_kind();
+FaultKind neighbour_missing_kind();
+FaultKind neighbour_stale_kind();
+FaultKind route_missing_kind();
+FaultKind vni_mismatch_kind();
+FaultKind tunnel_checksum_kind();
+FaultKind gid_holes_kind();
+FaultKind spoof_check_kind();
+FaultKind eswitch_full_kind();
+FaultKind lag_member_down_kind();
+FaultKind pcie_width_loss_kind();
+FaultKind lane_downgrade_kind();
+FaultKind optics_degrading_kind();
+
 // For the files of this folder.
 
 tl::unexpected<Error> misfit(std::string detail);

@@ -125,6 +125,7 @@ struct JobOptions {
       std::chrono::milliseconds(500);  ///< burst of stage s starts s offsets later
   Duration start{};
   Duration ready_spread = std::chrono::minutes(2);  ///< containers become ready over this time
+  Duration stop{};  ///< its task is ended then, in the middle of its work; zero: never
 
   std::uint32_t cp = 1;  ///< context-parallel degree
   std::uint32_t ep = 1;  ///< expert-parallel degree: data-parallel ranks that share experts

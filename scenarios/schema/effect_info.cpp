@@ -76,7 +76,7 @@ std::vector<EffectInfo> host_effects() {
        EffectKind::kLinkBer,
        {RefKind::kCable, RefKind::kPort},
        "ber",
-       kSelectors,
+       "ber_from over direction min_packet max_packet dscp flow_share",
        "Bit errors: what forward error correction and link-level retry leave of them is lost."},
   };
 }
@@ -206,10 +206,29 @@ std::vector<EffectInfo> device_effects() {
   };
 }
 
+/// Of what operators report beside: switches and links that do less than they say.
+std::vector<EffectInfo> reported_effects() {
+  return {
+      {"switch.loss",
+       EffectKind::kSwitchLoss,
+       {RefKind::kSwitch},
+       "ratio",
+       "min_packet max_packet dscp flow_share",
+       "A share of the packets that a switch forwards is dropped; its ports stay up."},
+      {"link.rate",
+       EffectKind::kLinkRate,
+       {RefKind::kCable, RefKind::kPort},
+       "rate_left",
+       "direction",
+       "The cable carries that share of its rate, which probes see only with `load.model: links` "
+       "and load that waits for it."},
+  };
+}
+
 std::vector<EffectInfo> all_effects() {
   std::vector<EffectInfo> all = cable_effects();
   for (const std::vector<EffectInfo>& more :
-       {host_effects(), tunnel_effects(), table_effects(), device_effects()}) {
+       {host_effects(), tunnel_effects(), table_effects(), device_effects(), reported_effects()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

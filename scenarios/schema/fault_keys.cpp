@@ -47,10 +47,30 @@ void add_what(KeyTable<EffectDraft>& table) {
                directions(),
                spec(&EffectSpec::direction),
                "Which way along a cable, seen from its first-named end.");
-  table.ratio("ratio", kShare, spec(&EffectSpec::ratio), "link.loss: share of packets lost.")
-      .otherwise("required for link.loss");
+  table
+      .ratio(
+          "ratio", kShare, spec(&EffectSpec::ratio), "link.*, switch.loss: share of packets lost.")
+      .otherwise("required for link.loss and switch.loss");
   table.ratio("ber", {0.0, 0.5}, spec(&EffectSpec::ber), "link.ber: bit error ratio before FEC.")
       .otherwise("required for link.ber");
+  table
+      .ratio("ber_from",
+             {1e-15, 0.5},
+             spec(&EffectSpec::ber_from),
+             "link.ber: bit error ratio at the start, if it changes over a time.")
+      .otherwise("as `ber`");
+  table
+      .duration("over",
+                kWithinARun,
+                spec(&EffectSpec::over),
+                "link.ber: time from `ber_from` to `ber`, evenly in the logarithm.")
+      .otherwise("at once");
+  table
+      .ratio("rate_left",
+             {0.01, 1.0},
+             spec(&EffectSpec::rate_left),
+             "link.rate: share of its rate that the cable still carries.")
+      .otherwise("required for link.rate");
   table
       .duration("delay",
                 {std::chrono::nanoseconds(1), std::chrono::seconds(10)},
@@ -147,21 +167,25 @@ void add_packets(KeyTable<EffectDraft>& table) {
   table.size("min_packet",
              kPacketSizes,
              packets(&PacketSelector::min_bytes),
-             "link.*: only packets of at least this size.");
+             "link.*, switch.loss: only packets of at least this size.");
   table
       .size("max_packet",
             kPacketSizes,
             packets(&PacketSelector::max_bytes),
-            "link.*: only packets of at most this size.")
+            "link.*, switch.loss: only packets of at most this size.")
       .otherwise("no limit");
   table
-      .count("dscp", {0, 63}, packets(&PacketSelector::dscp), "link.*: only packets of this class.")
+      .count("dscp",
+             {0, 63},
+             packets(&PacketSelector::dscp),
+             "link.*, switch.loss: only packets of this class.")
       .otherwise("all classes");
-  table.ratio("flow_share",
-              kShare,
-              packets(&PacketSelector::flow_share),
-              "link.*: only this share of the five-tuples, chosen by hash. rule.priority: of the "
-              "RNIC's flows.");
+  table.ratio(
+      "flow_share",
+      kShare,
+      packets(&PacketSelector::flow_share),
+      "link.*, switch.loss: only this share of the five-tuples, chosen by hash. rule.priority: "
+      "of the RNIC's flows.");
 }
 
 KeyTable<EffectDraft> effect_table() {
@@ -179,9 +203,9 @@ void add_parameters(KeyTable<FaultDraft>& table) {
   table.choice("direction",
                directions(),
                parameter(&KindParameters::direction),
-               "crc-error: which way along the cable, seen from its first-named end.");
+               "Kinds of links: which way along the cable, seen from its first-named end.");
   table.ratio(
-      "loss", kShare, parameter(&KindParameters::loss), "crc-error: share of packets lost.");
+      "loss", kShare, parameter(&KindParameters::loss), "Kinds that lose: share of packets lost.");
   table.duration("down",
                  kPhase,
                  parameter(&KindParameters::down),
@@ -196,8 +220,11 @@ void add_parameters(KeyTable<FaultDraft>& table) {
       parameter(&KindParameters::rule),
       "Overlay kinds: the rule from the local virtual function, into the tunnel, or out of "
       "it.");
-  table.component("to", field(&FaultDraft::to), "Overlay kinds: the remote RNIC of an encap rule.")
-      .otherwise("required for encap");
+  table
+      .component("to",
+                 field(&FaultDraft::to),
+                 "Overlay kinds: the remote RNIC of an encap rule, a route or a neighbour.")
+      .otherwise("required for encap, route-missing, neighbour-missing and neighbour-stale");
   table.ratio("flow_share",
               kShare,
               parameter(&KindParameters::flow_share),
@@ -206,6 +233,46 @@ void add_parameters(KeyTable<FaultDraft>& table) {
               {0, 10'000'000},
               parameter(&KindParameters::pages),
               "hugepage-mismatch: huge pages of 2 MiB that are left.");
+}
+
+/// Parameters of the kinds that operators report.
+void add_reported_kinds(KeyTable<FaultDraft>& table) {
+  const auto parameter = [](auto member) { return field(&FaultDraft::parameters, member); };
+  table.size("min_packet",
+             kPacketSizes,
+             parameter(&KindParameters::min_packet),
+             "large-packet-loss: only packets of at least this size.");
+  table.count("dscp", {0, 63}, parameter(&KindParameters::dscp), "dscp-loss: only this class.");
+  table.ratio("tuple_share",
+              kShare,
+              parameter(&KindParameters::tuple_share),
+              "ecmp-path-loss, silent-blackhole: share of the five-tuples, chosen by hash.");
+  table.size("mtu",
+             {Bytes(68), Bytes(65'535)},
+             parameter(&KindParameters::mtu),
+             "mtu-blackhole: the largest outer IP packet.");
+  table.count("entries",
+              {1, 10'000'000},
+              parameter(&KindParameters::entries),
+              "eswitch-full: the entries that are left.");
+  table.count("lanes",
+              {1, kPcieLanes},
+              parameter(&KindParameters::lanes),
+              "pcie-width-loss: lanes that are left of 16.");
+  table.ratio("rate_left",
+              {0.01, 1.0},
+              parameter(&KindParameters::rate_left),
+              "lane-downgrade: share of its rate that the cable still carries.");
+  table.ratio("ber_from",
+              {1e-15, 0.5},
+              parameter(&KindParameters::ber_from),
+              "optics-degrading: bit error ratio before FEC at the start.");
+  table.ratio("ber",
+              {1e-15, 0.5},
+              parameter(&KindParameters::ber),
+              "optics-degrading: ... and at the end.");
+  table.duration(
+      "over", kPhase, parameter(&KindParameters::over), "optics-degrading: ... a while later.");
 }
 
 }  // namespace
@@ -237,6 +304,7 @@ KeyTable<FaultDraft> fault_table() {
                 "For how long it stays broken.")
       .otherwise("until the end of the run");
   add_parameters(table);
+  add_reported_kinds(table);
   table
       .list("effects",
             {1, 16},

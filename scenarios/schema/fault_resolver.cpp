@@ -164,6 +164,8 @@ class FaultResolver final {
     parameters.on = fault.on = component(draft.on, path + ".on", on);
     if (std::ranges::find(own, "rule") != own.end()) {
       parameters.peer = peer(parameters.rule, parameters.on.rnic(), draft.to, path + ".to");
+    } else if (std::ranges::find(own, "to") != own.end()) {
+      parameters.peer = peer(RuleRole::kEncap, parameters.on.rnic(), draft.to, path + ".to");
     }
     auto effects = effects_of_kind(info.name, parameters);
     if (!effects) {
@@ -202,6 +204,13 @@ class FaultResolver final {
     if (effect.kind == EffectKind::kTunnelNeighbour || effect.kind == EffectKind::kTunnelRoute ||
         effect.kind == EffectKind::kFlowEdit) {
       effect.peer = peer(RuleRole::kEncap, effect.on.rnic(), draft.to, path + ".to");
+    }
+    if ((effect.over > Duration::zero()) != (effect.ber_from > 0.0)) {
+      const bool has_from = effect.ber_from > 0.0;
+      complain(path + (has_from ? ".over" : ".ber_from"),
+               {"both over and ber_from, or neither",
+                found(path + (has_from ? ".over" : ".ber_from")),
+                has_from ? "add for example 'over: 60s'" : "add for example 'ber_from: 1e-5'"});
     }
     if (effect.packets.min_bytes > effect.packets.max_bytes) {
       complain(path + ".min_packet",

@@ -5,8 +5,10 @@
 #include "model/fabric/wiring_fit.h"
 #include "scenarios/schema/cloud_keys.h"
 #include "scenarios/schema/config_file.h"
+#include "scenarios/schema/confounder_keys.h"
 #include "scenarios/schema/detection_keys.h"
 #include "scenarios/schema/failure_keys.h"
+#include "scenarios/schema/failure_trace.h"
 #include "scenarios/schema/fault_resolver.h"
 #include "scenarios/schema/load_keys.h"
 #include "scenarios/schema/scenario_checks.h"
@@ -157,7 +159,9 @@ Scenario parse_scenario(std::string_view text,
   }
   const bool has_topology = include_topology(root, file);
   const bool has_trace = include_cloud_trace(root, file);
-  const bool included = include_confounders(root, file) || has_topology || has_trace;
+  const bool has_failures = include_failure_trace(root, file);
+  const bool included =
+      include_confounders(root, file) || has_topology || has_trace || has_failures;
   ScenarioDraft draft;
   apply_preset(draft, root);
   scenario_table().read(root, "", draft);
@@ -173,6 +177,7 @@ Scenario parse_scenario(std::string_view text,
   resolve_load(draft, fabric, root);
   draft.faults = resolve_faults(draft.fault_drafts, fabric, draft.duration, root);
   resolve_failures(draft, root);
+  resolve_confounders(draft, fabric, root);
   // A text that stands alone: what was set or included is part of it, and of its hash.
   draft.text = settings.empty() && !included ? std::string(text) : emit_yaml(root);
   Fingerprint fingerprint;

@@ -40,8 +40,8 @@ struct Scenario {
   HostClockOptions clocks;
   std::vector<FaultSpec> faults;
   FailureOptions failures;  ///< those that arise by themselves
-  std::string hash;  ///< fingerprint of the file's bytes after --set, 16 hexadecimal digits
-  std::string text;  ///< those bytes
+  std::string hash;         ///< fingerprint of the file's bytes after --set, 16 hexadecimal digits
+  std::string text;         ///< those bytes
 };
 
 }  // namespace bonescan

@@ -2,6 +2,7 @@
 
 #include "faults/kinds/fault_kind.h"
 #include "scenarios/schema/cloud_keys.h"
+#include "scenarios/schema/confounder_keys.h"
 #include "scenarios/schema/detection_keys.h"
 #include "scenarios/schema/failure_keys.h"
 #include "scenarios/schema/job_keys.h"
@@ -14,9 +15,7 @@ namespace bonescan {
 namespace {
 
 using std::chrono::hours;
-using std::chrono::microseconds;
 using std::chrono::milliseconds;
-using std::chrono::minutes;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
@@ -123,44 +122,6 @@ void add_latency(ScenarioTable& table) {
               "Share of probes lost although nothing is wrong, both ways together.");
 }
 
-void add_confounders(ScenarioTable& table) {
-  const auto confounders = [](auto member) { return field(&Scenario::confounders, member); };
-  table
-      .text("confounders.file",
-            {1, 1000},
-            field(&ScenarioDraft::confounders_file),
-            "Another file with these keys, relative to this one. Keys beside it win.")
-      .otherwise("none");
-  table.ratio("confounders.late_starts.share",
-              kShare,
-              confounders(&ConfounderOptions::late_start_share),
-              "Share of containers that become ready late.");
-  table.duration("confounders.late_starts.delay",
-                 {nanoseconds(0), hours(24)},
-                 confounders(&ConfounderOptions::late_start_delay),
-                 "How late they are.");
-  table.count("confounders.agent_crashes.count",
-              {0, 100'000},
-              confounders(&ConfounderOptions::agent_crashes),
-              "Agents that die and come back, spread over the run.");
-  table.duration("confounders.agent_crashes.down",
-                 {milliseconds(1), hours(24)},
-                 confounders(&ConfounderOptions::agent_down),
-                 "For how long a crashed agent is away.");
-  table.number("confounders.congestion.per_minute",
-               {0.0, 1000.0},
-               confounders(&ConfounderOptions::congestion_per_minute),
-               "Congestion bursts a minute, each on one direction of one ToR-aggregation link.");
-  table.duration("confounders.congestion.length",
-                 {milliseconds(1), hours(1)},
-                 confounders(&ConfounderOptions::congestion_length),
-                 "Length of a burst.");
-  table.duration("confounders.congestion.queue",
-                 {nanoseconds(0), milliseconds(100)},
-                 confounders(&ConfounderOptions::congestion_queue),
-                 "Mean extra queueing in a burst.");
-}
-
 ScenarioTable make_scenario_table() {
   ScenarioTable table;
   add_top_level(table);
@@ -179,7 +140,7 @@ ScenarioTable make_scenario_table() {
   add_spike_keys(table);
   add_load_keys(table);
   table.include(detection_table(), field(&Scenario::pipeline));
-  add_confounders(table);
+  add_confounder_keys(table);
   add_clock_keys(table);
   table.list("faults",
              {0, 1000},

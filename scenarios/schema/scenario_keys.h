@@ -62,6 +62,7 @@ struct ScenarioDraft : Scenario {
   std::vector<SwitchHashDraft> hash_drafts;
   std::string confounders_file;
   std::string cloud_trace_file;
+  std::string failure_trace_file;
   std::vector<FaultDraft> fault_drafts;
   std::vector<OfferedFlowDraft> flow_drafts;
   std::vector<OfferedIncastDraft> incast_drafts;

@@ -39,6 +39,7 @@ bool touches(const EffectSpec& effect, const World& healthy, const VisitRecord& 
   switch (effect.kind) {
     case EffectKind::kLinkLoss:
     case EffectKind::kLinkDelay:
+    case EffectKind::kLinkRate:
     case EffectKind::kLinkBer: {
       const ProbePath path = resolve_path(
           healthy,
@@ -90,6 +91,7 @@ bool touches(const EffectSpec& effect, const World& healthy, const VisitRecord& 
     case EffectKind::kFlowLimit:
       return fabric.host_of(visit.source).index() == effect.on.index ||
              fabric.host_of(visit.target).index() == effect.on.index;
+    case EffectKind::kSwitchLoss:
     case EffectKind::kControlOff:
       return true;  // A pause spreads to whoever shares a port.
   }

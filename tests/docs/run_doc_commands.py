@@ -8,6 +8,9 @@ Convention, in every document of DOCUMENTS:
   - A command that cannot run here ends in a comment "# not run: reason".
   - Building, testing and the scripts that do both are only checked for existence (CI runs them);
     tools/quickstart.sh is run with the build that is there.
+  - A block fenced as ```yaml whose first line is "# A test runs this with NAME=value ..." is a CI
+    system's file: the lines of `run:` and `script:` are commands too, with the variables of `env:`
+    and `variables:`, and those of the first line instead where it names them.
 Commands run in order in one scratch copy of the source tree, where build/release/bonescan is the
 program under test, so a command may use what an earlier one of the same document left behind.
 Relative links must lead to a file.
@@ -16,6 +19,7 @@ Relative links must lead to a file.
 import argparse
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -29,12 +33,16 @@ DOCUMENTS = (
     "scenarios/README.md",
     "tests/README.md",
     "results/README.md",
+    "tools/README.md",
 )
 TIMEOUT_S = 240
 NOT_COPIED = shutil.ignore_patterns("build", "runs", "install", ".git", ".cache", "__pycache__")
 # What exists in the repository under the name that is shown; run by CI, not by this test.
 SCRIPTS = re.compile(r"^(?:CI=true )?(tools/(?:check|mutate|install_packages)\.sh|\.ci/run)\b")
 BUILD_TOOLS = re.compile(r"^(?:cmake|ctest)\b")
+CI_MARK = re.compile(r"^# A test runs this(?: with (.*))?$")
+CI_SCRIPT = re.compile(r"^(\s*)(- )?(run|script):\s*(.*)$")
+CI_VARIABLES = re.compile(r"^(\s*)(?:env|variables):\s*$")
 FETCH = re.compile(r"^(?:git clone|cd)\b")
 
 
@@ -45,6 +53,7 @@ class Command:
     text: str
     expected_status: int = 0
     not_run: str = ""
+    variables: dict = dataclasses.field(default_factory=dict)
 
     def place(self):
         return f"{self.document}:{self.line}"
@@ -53,7 +62,7 @@ class Command:
 def parse(document, text):
     """Returns (commands, problems) of one document."""
     commands, problems = [], []
-    fence, opened, seen = None, 0, 0
+    fence, opened, seen, block = None, 0, 0, []
     lines = text.split("\n")
     number = 0
     while number < len(lines):
@@ -61,10 +70,12 @@ def parse(document, text):
         number += 1
         match = re.match(r"^\s*```+\s*(\S*)", line)
         if match and fence is None:
-            fence, opened, seen = match.group(1), number, 0
+            fence, opened, seen, block = match.group(1), number, 0, []
         elif match:
             if fence == "sh" and seen == 0:
                 problems.append(f"{document}:{opened}: an sh block without a \"$ \" line")
+            if fence == "yaml":
+                commands += ci_commands(document, opened, block, problems)
             fence = None
         elif fence == "sh" and line.startswith("$ "):
             seen += 1
@@ -73,6 +84,8 @@ def parse(document, text):
                 command = command[:-1] + lines[number]
                 number += 1
             commands.append(interpret(document, start, command, problems))
+        elif fence is not None:
+            block.append(line)
     if fence is not None:
         problems.append(f"{document}:{opened}: a fence that is never closed")
     return commands, problems
@@ -89,6 +102,64 @@ def interpret(document, line, text, problems):
         if not command.not_run:
             problems.append(f"{command.place()}: \"not run\" without a reason")
     return command
+
+
+def indent_of(line):
+    return len(line) - len(line.lstrip())
+
+
+def deeper_lines(block, index, indent):
+    """The lines after `index` that are indented by more than `indent`, with their places."""
+    found = []
+    for place in range(index + 1, len(block)):
+        if block[place].strip() and indent_of(block[place]) <= indent:
+            break
+        found.append((place, block[place]))
+    return found
+
+
+def script_items(block, index, match):
+    """The commands of one `run:` or `script:`, each as (place, list of lines)."""
+    indent = len(match.group(1)) + len(match.group(2) or "")
+    if match.group(4) not in ("", "|"):
+        return [(index, [match.group(4)])]
+    body = [(place, line) for place, line in deeper_lines(block, index, indent) if line.strip()]
+    if match.group(4) == "|":
+        return [(body[0][0], [line.strip() for _, line in body])] if body else []
+    items = []
+    for place, line in body:
+        text = line.strip()
+        if text.startswith("- "):
+            items.append((place, [] if text == "- |" else [text[2:]]))
+        elif items:
+            items[-1][1].append(text)
+    return items
+
+
+def ci_commands(document, opened, block, problems):
+    """The commands of a CI system's file, if its first line says that a test runs it."""
+    mark = CI_MARK.match(block[0]) if block else None
+    if not mark:
+        return []
+    variables, commands = {}, []
+    for index, line in enumerate(block):
+        heading = CI_VARIABLES.match(line)
+        for _, entry in deeper_lines(block, index, len(heading.group(1))) if heading else []:
+            name, _, value = entry.strip().partition(": ")
+            variables[name] = re.sub(r"\s+#.*$", "", value).strip("\"'")
+    variables.update(pair.partition("=")[::2] for pair in (mark.group(1) or "").split())
+    for index, line in enumerate(block):
+        match = CI_SCRIPT.match(line)
+        for place, lines in script_items(block, index, match) if match else []:
+            parts = [interpret(document, opened + place + 1, text, problems) for text in lines]
+            ready = [part for part in parts if not part.not_run]
+            command = ready[0] if ready else parts[0]
+            command.text = "\n".join(part.text for part in ready or parts)
+            command.variables = variables
+            commands.append(command)
+    if not commands:
+        problems.append(f"{document}:{opened}: a CI file without a command")
+    return commands
 
 
 def dead_links(document, text, root):
@@ -122,6 +193,7 @@ def execute(command, work):
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", text],
             cwd=work,
+            env={**os.environ, **command.variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -57,6 +57,46 @@ class RunnerTest(unittest.TestCase):
     def test_other_blocks_are_left_alone(self):
         self.assertEqual(self.problems("```yaml\n$ false\n```\n```\n$ false\n```\n"), [])
 
+    def ci(self, *lines):
+        return "```yaml\n" + "\n".join(("# A test runs this with B=two C=here", *lines)) + "\n```\n"
+
+    def test_the_lines_of_an_actions_file_run_with_their_variables(self):
+        text = self.ci(
+            "env:",
+            "  A: one",
+            "  B: ${{ github.base_ref }}",
+            "jobs:",
+            "  accuracy:",
+            "    steps:",
+            "      - uses: actions/checkout@v4",
+            '      - run: test "$A $B $C" = "one two here"',
+            "      - name: several lines",
+            "        run: |",
+            "          git clone nowhere  # not run: no network",
+            "          x=1",
+            '          test "$x" = 1',
+            "      - run: false  # exits 1",
+        )
+        self.assertEqual(self.problems(text), [])
+
+    def test_a_failing_line_of_an_actions_file_is_found(self):
+        steps = ("jobs:", "  a:", "    steps:")
+        self.expect_problem(self.ci(*steps, "      - run: exit 3"), "README.md:6", "status 3")
+        self.expect_problem(
+            self.ci(*steps, "      - run: |", "          true", "          exit 3"), "status 3"
+        )
+
+    def test_a_failing_line_of_a_gitlab_file_is_found(self):
+        head = ("accuracy:", "  variables:", "    A: one  # a comment", "  script:")
+        self.assertEqual(
+            self.problems(self.ci(*head, "    - true", '    - test "$A$B" = onetwo')), []
+        )
+        self.expect_problem(self.ci(*head, "    - true", "    - exit 3"), "README.md:8", "status 3")
+        self.expect_problem(self.ci(*head, "    - |", "      true", "      exit 3"), "status 3")
+
+    def test_a_ci_file_without_a_command_is_found(self):
+        self.expect_problem(self.ci("jobs:", "  a: b"), "without a command")
+
     def test_a_fence_that_stays_open_is_found(self):
         self.expect_problem("```sh\n$ true\n", "never closed")
 

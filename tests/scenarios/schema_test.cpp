@@ -166,8 +166,16 @@ maintenance:
 confounders:
   file: confounders/default.yaml
   late_starts: {share: 5%, delay: 4min}
-  agent_crashes: {count: 1, down: 40s}
-  congestion: {per_minute: 1, length: 4s, queue: 15us}
+  times: 2
+  agent_crashes: {count: 1, per_host_day: 1, down: 40s}
+  agent_upgrades: {first: 5min, every: 10min, over: 1min, down: 5s}
+  congestion: {per_minute: 1, per_link_hour: 1, length: 4s, queue: 15us}
+  rehashes: {per_switch_day: 1}
+  maintenance: {per_host_month: 10, per_cable_month: 10, length: 2min, margin: 10s}
+  slow_code: {per_container_day: 1, least_slowdown: 10%, most_slowdown: 60%, least_length: 10min,
+              most_length: 72min}
+  gpu_faults: {per_gpu_day: 1, silence: 1min}
+  task_stops: {per_job_day: 1}
   telemetry: {lost: 1%, late: 5%, late_by: 2s, duplicated: 1%, repeat: 5s,
               background: 100Mbps,
               sampler: {phase: 1s, jitter: 20ms, missed: 1%, period: 500ms, dither: 100ms,
@@ -213,12 +221,43 @@ faults:
       - {effect: gid.missing, on: host-0.00/rnic-1, missing: ipv4}
       - {effect: pcie.width, on: host-0.00/rnic-1, lanes: 8}
       - {effect: hugepages.set, on: host-0.00, pages: 100}
+  - name: rm
+    at: 2min
+    effects:
+      - {effect: switch.loss, on: agg-1, ratio: 10%, flow_share: 50%}
+      - {effect: link.ber, on: "link(tor-0.0, agg-1)", ber: 1e-3, ber_from: 1e-5, over: 1min}
+      - {effect: link.rate, on: "link(tor-0.0, agg-1)", rate_left: 50%}
+  - {name: re, kind: large-packet-loss, on: "link(tor-0.0, agg-1)", at: 2min, direction: up,
+     min_packet: 1025B}
+  - {name: rf, kind: dscp-loss, on: "link(tor-0.0, agg-1)", at: 2min, dscp: 26, direction: up}
+  - {name: rg, kind: silent-blackhole, on: agg-0, at: 2min, tuple_share: 30%}
+  - {name: rh, kind: mtu-blackhole, on: host-0.00/rnic-2, at: 2min, mtu: 1500B}
+  - {name: ri, kind: eswitch-full, on: host-0.00/rnic-2, at: 2min, entries: 2}
+  - {name: rj, kind: pcie-width-loss, on: host-0.00/rnic-2, at: 2min, lanes: 8}
+  - {name: rk, kind: lane-downgrade, on: "link(tor-0.0, agg-1)", at: 2min, rate_left: 50%}
+  - {name: rl, kind: optics-degrading, on: "link(tor-0.0, agg-1)", at: 2min, ber_from: 1e-5,
+     ber: 2e-3, over: 1min}
 failures:
   kinds: [{kind: crc-error, share: 3}, {kind: overlay-loop, share: 1}]
   count: 2
   from: 1min
   until: 20min
   length: 2min
+  process: count
+  mix: list
+  rates: {link: 0.1, tor: 0.1, rnic: 0.1, software: 0.1}
+  times: 100
+  weibull_shape: 0.7
+  repair: {law: log-normal, median: 1min, p90: 5min, comes_back: 10%, within: 1min}
+  frailty: {shape: 0.9}
+  groups: {share: 10%, of: any, members: 3, spread: 10s, batches: 4}
+  trace:
+    file: ../tests/golden/traces/faults.json
+    faults: [{node: a, at: 1h, length: 2h, class: NIC, fault: NIC Lost}]
+    speedup: 1000
+    offset: 1h
+    nodes: hash
+    others: stall
 )yaml";
 
 constexpr std::string_view kSmallest = R"(

@@ -72,18 +72,6 @@ Stratum make_stratum(std::string name,
   return stratum;
 }
 
-std::string stratum_name(const CampaignFault& fault, StratifyBy by) {
-  switch (by) {
-    case StratifyBy::kKind:
-      return fault.kind;
-    case StratifyBy::kSymptom:
-      return std::string(to_string(fault.symptom));
-    case StratifyBy::kClass:
-      return std::string(class_name(fault.kind));
-  }
-  return {};
-}
-
 /// Faults of a scheme's runs that could be made.
 std::vector<const CampaignFault*> faults_of(const CampaignData& data, std::string_view scheme) {
   std::set<std::pair<std::uint32_t, std::uint64_t>> failed;
@@ -119,6 +107,18 @@ void count_runs(const CampaignData& data, CampaignFigures& figures) {
 }
 
 }  // namespace
+
+std::string stratum_name(const CampaignFault& fault, StratifyBy by) {
+  switch (by) {
+    case StratifyBy::kKind:
+      return fault.kind;
+    case StratifyBy::kSymptom:
+      return std::string(to_string(fault.symptom));
+    case StratifyBy::kClass:
+      return std::string(class_name(fault.kind));
+  }
+  return {};
+}
 
 Proportion make_proportion(std::size_t successes, std::size_t trials, double confidence) {
   return {.successes = successes,

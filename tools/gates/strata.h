@@ -107,6 +107,9 @@ struct MixFigures {
 
 using KindWeights = std::vector<std::pair<std::string, double>>;
 
+/// What a fault counts under.
+std::string stratum_name(const CampaignFault& fault, StratifyBy by);
+
 /// Names, in order, each once.
 std::vector<std::string> schemes_of(const CampaignData& data);
 

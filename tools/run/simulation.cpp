@@ -1,6 +1,7 @@
 #include "tools/run/simulation.h"
 
 #include "detectors/schedule/probe_scheduler.h"
+#include "faults/confounder_plan.h"
 #include "faults/processes/failure_plan.h"
 #include "scenarios/schema/schema_key.h"
 #include "sim/base/check.h"
@@ -12,7 +13,11 @@ WorldOptions world_options(const Scenario& scenario) {
   return {.fabric = scenario.fabric,
           .overlay = scenario.overlay,
           .latency = scenario.latency,
-          .jobs = scenario.jobs,
+          .jobs = confounded_jobs(scenario.confounders,
+                                  scenario.jobs,
+                                  scenario.fabric.rails,
+                                  scenario.seed,
+                                  scenario.duration),
           .late_starts = {.share = scenario.confounders.late_start_share,
                           .delay = scenario.confounders.late_start_delay},
           .cloud = scenario.cloud,
@@ -24,7 +29,7 @@ WorldOptions world_options(const Scenario& scenario) {
 /// What the scenario lists, then what arises in this world.
 std::vector<FaultSpec> all_faults(const Scenario& scenario, const World& world) {
   std::vector<FaultSpec> faults = scenario.faults;
-  if (!scenario.failures.kinds.empty()) {
+  if (scenario.failures.active()) {
     auto drawn =
         plan_failures(scenario.failures, FaultSite(world), scenario.seed, scenario.duration);
     if (!drawn) {

@@ -1,3 +1,4 @@
+#include "faults/processes/fault_trace.h"
 #include "scenarios/schema/load_scenario.h"
 #include "tools/bonescan/commands/command.h"
 
@@ -14,7 +15,18 @@ struct CheckArguments {
 };
 
 std::string arising(const FailureOptions& failures) {
-  return failures.kinds.empty() ? "" : fmt::format(" and {} by seed", failures.count);
+  if (!failures.active()) {
+    return "";
+  }
+  if (failures.process == FailureProcess::kTrace) {
+    const TraceCounts counts = count_trace(failures);
+    return fmt::format(" and {} of a trace (not of the network {}, outside of the run {})",
+                       counts.network,
+                       counts.others,
+                       counts.outside);
+  }
+  return failures.process == FailureProcess::kCount ? fmt::format(" and {} by seed", failures.count)
+                                                    : " and others by rate";
 }
 
 int check_files(const CheckArguments& arguments) {

@@ -1,0 +1,45 @@
+#include "faults/kinds/reported.h"
+
+namespace bonescan {
+namespace {
+
+Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
+  auto loss = one_way_loss(parameters);
+  if (!loss) {
+    return tl::unexpected(loss.error());
+  }
+  loss->packets.min_bytes = parameters.min_packet;
+  return std::vector{*loss};
+}
+
+std::optional<KindParameters> draw(const FaultSite& site, const RngStream& stream) {
+  auto drawn = draw_one_way(site.fabric_cables(), stream);
+  if (drawn) {
+    drawn->loss = draw_gray_loss(stream.open01_at(2));
+  }
+  return drawn;
+}
+
+}  // namespace
+
+FaultKind large_packet_loss_kind() {
+  return {.name = "large-packet-loss",
+          .on = RefKind::kCable,
+          .keys = "direction loss min_packet",
+          .meaning = "A direction of a cable loses packets above 1 KB, and no smaller ones.",
+          .table_row = 0,
+          .failure_class = FailureClass::kLink,
+          .made_of =
+              "`link.loss` in one direction, of packets of 1,025 bytes or more unless `min_packet` "
+              "says otherwise",
+          .mechanism = "Bit errors, or a cell buffer that is broken, hit long packets.",
+          .probes_see = "Gray loss on every pair that crosses the link, if probes are so large.",
+          .probes_miss = "Everything, with small probes.",
+          .stage = "underlay vote",
+          .repair = "As `crc-error`; probe with the size of messages.",
+          .needs = "`probing.payload` above 1 KB, to be seen",
+          .effects = effects,
+          .draw = draw};
+}
+
+}  // namespace bonescan
