@@ -44,6 +44,15 @@ enum class EffectKind : std::uint8_t {
   kHugepages,        ///< hugepages.set: a host has fewer huge pages than it is configured for
   kSwitchLoss,       ///< switch.loss: a switch drops a share of what it forwards, its ports stay up
   kLinkRate,         ///< link.rate: a cable carries a share of its rate
+  kSwitchDown,       ///< switch.down: a switch is gone, with every cable that ends at it
+  kRnicFail,         ///< rnic.fail: the device is broken and gone from its host
+  kRnicStall,        ///< rnic.stall: packets of a share of the five-tuples wait in the RNIC
+  kOffloadRefuse,    ///< offload.refuse: the RNIC takes no entries, and loses those it has
+  kOffloadChurn,     ///< offload.churn: entries are invalidated and come back, again and again
+  kBoardError,       ///< pcie.board: RNICs of a host cannot talk to each other, slots are slower
+  kGpuDirectOff,     ///< gpudirect.off: GPUs and the RNIC cannot talk directly
+  kRdmaBypass,       ///< rdma.bypass: the job's bytes do not go by RDMA
+  kContainerCrash,   ///< container.crash: a container is gone, and its agent with it
 };
 
 /// Directions of a cable, seen from its first-named end.
@@ -97,9 +106,9 @@ struct EffectSpec {
   PacketSelector packets;
   double ratio = 0.0;  ///< link.loss, switch.loss, in [0, 1]
   double ber = 0.0;    ///< link.ber: before FEC, in [0, 0.5]
-  Duration delay{};    ///< link.delay
-  Duration down{};     ///< port.flap: time down per cycle
-  Duration up{};       ///< port.flap: time up per cycle
+  Duration delay{};    ///< link.delay, rnic.stall
+  Duration down{};     ///< port.flap: time down per cycle; offload.churn: without entries
+  Duration up{};       ///< port.flap: time up per cycle; offload.churn: with them
   RuleRole rule = RuleRole::kDeliver;
   std::optional<RnicId> peer;  ///< the remote endpoint of an encap rule, route, neighbour or flow
   RuleAlteration alteration = RuleAlteration::kLoop;

@@ -13,6 +13,10 @@ constexpr std::size_t kManyPairs = 4'096;  ///< sampled ever more rarely: such e
 constexpr double kVisibleLoss = 0.01;
 constexpr double kVisibleFactor = 1.25;
 
+bool is_core(const Fabric& fabric, SwitchId id) {
+  return fabric.core_count() > 0 && id.index() >= fabric.core(0).index();
+}
+
 /// RNICs whose pairs an effect could touch.
 std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
   const Fabric& fabric = world.fabric();
@@ -54,7 +58,7 @@ std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
       }
       break;
     case RefKind::kSwitch:
-      if (fabric.is_graph() || fabric.is_core(on.switch_id())) {
+      if (fabric.is_graph() || is_core(fabric, on.switch_id())) {
         add_tors([](SwitchId) { return true; });
       } else {
         below(on.switch_id());
@@ -139,6 +143,7 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
     case EffectKind::kLinkRate:
     case EffectKind::kPortDown:
     case EffectKind::kPortFlap:
+    case EffectKind::kRnicFail:
       record.layer = TruthLayer::kUnderlay;
       // A port of an RNIC is its access cable: no probe tells them apart.
       if (first.on.kind == RefKind::kPort) {
@@ -177,7 +182,20 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
     case EffectKind::kGidSparse:
     case EffectKind::kGidMissing:
     case EffectKind::kPcieWidth:
+    case EffectKind::kRnicStall:
+    case EffectKind::kOffloadRefuse:
+    case EffectKind::kOffloadChurn:
       record.layer = TruthLayer::kRnic;
+      break;
+    case EffectKind::kBoardError:
+    case EffectKind::kGpuDirectOff:
+    case EffectKind::kRdmaBypass:
+      record.layer = TruthLayer::kHost;
+      break;
+    case EffectKind::kContainerCrash:
+      record.layer = TruthLayer::kAgent;
+      record.component = {RefKind::kAgent, world_->fabric().host_of(first.on.rnic()).index()};
+      record.told_by = "the container runtime and the registry of containers";
       break;
     case EffectKind::kFlowLimit:
       record.layer = TruthLayer::kOverlay;
@@ -192,6 +210,7 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
       break;
     case EffectKind::kControlOff:
     case EffectKind::kSwitchLoss:
+    case EffectKind::kSwitchDown:
       record.layer = TruthLayer::kUnderlay;
       break;
   }
@@ -201,11 +220,13 @@ std::vector<std::pair<RnicId, RnicId>> GroundTruth::footprint(const FaultSpec& f
   std::vector<std::pair<RnicId, RnicId>> pairs;
   const Fabric& fabric = world_->fabric();
   for (const EffectSpec& effect : fault.effects) {
-    // All RNICs of a host share its encap rule, route and neighbour towards a peer.
+    // All RNICs of a host share its encap rule, route and neighbour towards a peer; a container may
+    // have all of them.
     const bool whole_host =
         ((effect.kind == EffectKind::kRuleRemove || effect.kind == EffectKind::kRuleAlter) &&
          effect.rule == RuleRole::kEncap) ||
-        effect.kind == EffectKind::kTunnelRoute || effect.kind == EffectKind::kTunnelNeighbour;
+        effect.kind == EffectKind::kTunnelRoute || effect.kind == EffectKind::kTunnelNeighbour ||
+        effect.kind == EffectKind::kContainerCrash;
     const ComponentRef on =
         whole_host ? ComponentRef{RefKind::kHost, fabric.host_of(effect.on.rnic()).index()}
                    : effect.on;

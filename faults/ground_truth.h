@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,8 @@ enum class TruthLayer : std::uint8_t {
   kOverlay,
   kUnderlay,
   kRnic,
-  kAgent
+  kAgent,
+  kHost,  ///< what only a host can tell of itself
 };
 
 struct TruthRecord {
@@ -32,6 +34,9 @@ struct TruthRecord {
   TruthLayer layer = TruthLayer::kUnderlay;
   ComponentRef component;       ///< a cable, an RNIC or a host
   std::optional<RuleKey> rule;  ///< if the fault is a rule
+  /// Who outside of the network can tell a dead container from an agent that died alone; empty if
+  /// nobody has to.
+  std::string_view told_by{};
   Time injected;
   std::optional<Time> ended;
   std::optional<Time> time_zero;

@@ -33,6 +33,18 @@ LinkConditions conditions(const World& world,
   return met;
 }
 
+/// What RNICs whose firmware does not respond to a flow add to a round trip.
+double stalls_ns(const World& world, const ProbeSpec& spec) {
+  const DeviceTroubles& troubles = world.troubles();
+  const std::uint64_t there = flow_hash(spec.source.index(), spec.target.index(), spec.source_port);
+  const std::uint64_t back = flow_hash(spec.target.index(), spec.source.index(), spec.source_port);
+  Duration sum{};
+  for (const RnicId rnic : {spec.source, spec.target}) {
+    sum += troubles.stall(rnic, there) + troubles.stall(rnic, back);
+  }
+  return static_cast<double>(sum.count());
+}
+
 /// Software is slower on a busy processor.
 double lookup_ns(const World& world, HostId host, FlowPlace found) {
   const OverlayOptions& options = world.options().overlay;
@@ -172,6 +184,9 @@ ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
   if (shadows > 0) [[unlikely]] {
     path.fixed_ns += shadows * static_cast<double>(world.options().overlay.slow_path.count());
   }
+  if (world.troubles().any_stall()) [[unlikely]] {
+    path.fixed_ns += stalls_ns(world, spec);
+  }
   path.queue_mean_ns = there.queue_mean_ns + back.queue_mean_ns;
   if (world.options().load.model == LoadModel::kLinks) [[unlikely]] {
     path.serialization_ns = serialization_ns(world, path.request, spec.bytes) +
@@ -182,14 +197,17 @@ ProbePath resolve_path(const World& world, const ProbeSpec& spec) {
   if (!tunnels.passes(spec.source, spec.target, spec.bytes)) [[unlikely]] {
     path.request_pass = 0.0;
   }
+  const HostId near_host = world.fabric().host_of(spec.source);
+  const HostId far_host = world.fabric().host_of(spec.target);
+  if (near_host == far_host && world.devices().board_error(near_host)) [[unlikely]] {
+    path.request_pass = 0.0;
+  }
   path.round_pass = path.request_pass * back.pass_ratio;
   if (!tunnels.passes(spec.target, spec.source, spec.bytes)) [[unlikely]] {
     path.round_pass = 0.0;
   }
   path.sends = world.sends(spec.source);
   path.target_sends = world.sends(spec.target);
-  const HostId near_host = world.fabric().host_of(spec.source);
-  const HostId far_host = world.fabric().host_of(spec.target);
   path.answers = world.agent_running(spec.target) && world.container_ready(spec.target);
   path.source_rules_changed = world.translation_changed(near_host);
   path.target_rules_changed = world.translation_changed(far_host);

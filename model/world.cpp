@@ -45,6 +45,7 @@ World::World(const WorldOptions& options, Engine& engine)
       jobs_(fabric_),
       leases_(fabric_.rnic_count()),
       devices_(fabric_),
+      troubles_(fabric_),
       gid_troubles_(fabric_.rnic_count()),
       slot_limits_(fabric_.rnic_count()),
       functions_(fabric_.rnic_count(), kMaxVirtualFunctions),
@@ -290,14 +291,7 @@ void World::thaw_counters(RnicId rnic) {
 }
 
 void World::lose_offloads(RnicId rnic) {
-  const Time now = engine_->now();
-  for (const QuadId id : flows_.of(rnic)) {
-    FlowQuad& quad = flows_[id];
-    settle_quad(quad, now);
-    const std::size_t end = quad.end_of(rnic);
-    lose_offload(quad.encap[end], clocks(rnic), now);
-    lose_offload(quad.decap[end], clocks(rnic), now);
-  }
+  change_offloads(rnic, lose_offload);
 }
 
 void World::set_port_down(CableId cable) {

@@ -12,6 +12,7 @@
 #include "model/fabric/router.h"
 #include "model/host/cloud.h"
 #include "model/host/container.h"
+#include "model/host/device_troubles.h"
 #include "model/host/host_clock.h"
 #include "model/host/host_devices.h"
 #include "model/host/rnic_leases.h"
@@ -76,6 +77,12 @@ struct CloudEvent {
   std::vector<CloudSeat> seats{};  ///< of the leases, in their order
 };
 
+/// An RNIC of a container that crashed, and whose it was.
+struct CrashedSeat {
+  RnicId rnic;
+  std::uint32_t lease = kNoLease;
+};
+
 class World final : private CloudObserver {
  public:
   /// Schedules the containers' life on `engine`.  REQUIRES: both outlive the other's use.
@@ -133,6 +140,10 @@ class World final : private CloudObserver {
   RnicLeases& leases() { return leases_; }
 
   const HostDevices& devices() const { return devices_; }
+
+  DeviceTroubles& troubles() { return troubles_; }
+
+  const DeviceTroubles& troubles() const { return troubles_; }
 
   const GidTrouble& gid_trouble(RnicId rnic) const { return gid_troubles_[rnic]; }
 
@@ -226,6 +237,22 @@ class World final : private CloudObserver {
   void end_pcie_width(RnicId rnic, std::uint32_t lanes);
   void begin_hugepages(HostId host, std::uint32_t pages);
   void end_hugepages(HostId host, std::uint32_t pages);
+  /// The device is gone from its host, and its ports are down.
+  void fail_rnic(RnicId rnic);
+  void repair_rnic(RnicId rnic);
+  void begin_board_error(HostId host);
+  void end_board_error(HostId host);
+  /// The RNIC offloads nothing: it loses its entries and takes no new ones.
+  void refuse_offloads(RnicId rnic);
+  void accept_offloads(RnicId rnic);
+  /// All entries of the RNIC are taken from it, or put back where there is room.
+  void yield_offloads(RnicId rnic);
+  void regain_offloads(RnicId rnic);
+  /// The container that has the RNIC falls silent unannounced, its agent with it.
+  /// @returns the RNICs that it had; none if there is no container or it is not ready
+  std::vector<CrashedSeat> crash_container(RnicId of);
+  /// It is started again in its place, as far as its task is still there.
+  void restart_container(const std::vector<CrashedSeat>& crashed);
 
   /// Brings the four megaflows of a quad to `now`: the job's traffic, then idleness.
   void settle_quad(FlowQuad& quad, Time now) const;
@@ -245,6 +272,8 @@ class World final : private CloudObserver {
   // In world_devices.cpp.
   GidTable gid_table(RnicId rnic, const RnicLease& lease) const;
   void limit_ports(RnicId rnic);
+  // In world_troubles.cpp.
+  void set_container_state(const std::vector<CrashedSeat>& seats, ContainerState state);
   void container_step(std::uint64_t index);
   void on_cloud(CloudEventKind kind, const CloudTask& task, std::uint32_t container) override;
   void begin_task(const CloudTask& task);
@@ -257,6 +286,7 @@ class World final : private CloudObserver {
   void start_overlay();
   void begin_deals(RnicId rnic);
   void deal(std::uint64_t rnic);
+  void deal_anew(RnicId rnic);
   bool is_pressed(HostId host) const;
   void begin_pressed_sweeps(HostId host);
   void sweep_pressed(std::uint64_t host);
@@ -271,6 +301,18 @@ class World final : private CloudObserver {
     change();
     for (std::uint32_t i = 0; i < count; ++i) {
       rearm_flows(RnicId(first.index() + i));
+    }
+  }
+
+  template <class Change>
+  void change_offloads(RnicId rnic, Change&& change) {
+    const Time now = engine_->now();
+    for (const QuadId id : flows_.of(rnic)) {
+      FlowQuad& quad = flows_[id];
+      settle_quad(quad, now);
+      const std::size_t end = quad.end_of(rnic);
+      change(quad.encap[end], clocks(rnic), now);
+      change(quad.decap[end], clocks(rnic), now);
     }
   }
 
@@ -291,6 +333,7 @@ class World final : private CloudObserver {
   std::vector<ContainerEvent> container_events_;
   RnicLeases leases_;
   HostDevices devices_;
+  DeviceTroubles troubles_;
   IdVector<RnicId, GidTrouble> gid_troubles_;
   IdVector<RnicId, std::vector<ImpairmentId>> slot_limits_;  ///< on the RNIC's access links
   VirtualFunctions functions_;

@@ -44,6 +44,7 @@ std::uint64_t process_print(const World& world) {
 std::uint64_t device_print(const World& world) {
   Fingerprint print;
   print.add(world.devices().fingerprint());
+  print.add(world.troubles().fingerprint());
   for (std::uint32_t r = 0; r < world.fabric().rnic_count(); ++r) {
     const GidTrouble& trouble = world.gid_trouble(RnicId(r));
     for (const std::uint16_t count :

@@ -48,8 +48,12 @@ void World::deal(std::uint64_t rnic) {
 }
 
 void World::set_eswitch_entries(RnicId rnic, std::uint32_t entries) {
-  settle_flows(rnic);
   eswitch_.set_entries(rnic, entries);
+  deal_anew(rnic);
+}
+
+void World::deal_anew(RnicId rnic) {
+  settle_flows(rnic);
   if (eswitch_.limited(rnic)) {
     eswitch_.deal(rnic, flows_, clocks(rnic), engine_->now());
     begin_deals(rnic);

@@ -23,8 +23,11 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
     case EffectKind::kCountersFreeze:
     case EffectKind::kCountersSet:
     case EffectKind::kFlowEdit:
+    case EffectKind::kOffloadRefuse:
+    case EffectKind::kOffloadChurn:
       return make_offload_effect(spec);
     case EffectKind::kProcessStop:
+    case EffectKind::kContainerCrash:
       return make_process_effect(spec);
     case EffectKind::kTunnelNeighbour:
     case EffectKind::kTunnelRoute:
@@ -45,6 +48,14 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
     case EffectKind::kPcieWidth:
     case EffectKind::kHugepages:
       return make_device_effect(spec);
+    case EffectKind::kSwitchDown:
+      return make_switch_effect(spec);
+    case EffectKind::kRnicFail:
+    case EffectKind::kRnicStall:
+    case EffectKind::kBoardError:
+    case EffectKind::kGpuDirectOff:
+    case EffectKind::kRdmaBypass:
+      return make_rnic_effect(spec);
   }
   return nullptr;
 }
@@ -111,6 +122,24 @@ std::string_view effect_name(EffectKind kind) {
       return "switch.loss";
     case EffectKind::kLinkRate:
       return "link.rate";
+    case EffectKind::kSwitchDown:
+      return "switch.down";
+    case EffectKind::kRnicFail:
+      return "rnic.fail";
+    case EffectKind::kRnicStall:
+      return "rnic.stall";
+    case EffectKind::kOffloadRefuse:
+      return "offload.refuse";
+    case EffectKind::kOffloadChurn:
+      return "offload.churn";
+    case EffectKind::kBoardError:
+      return "pcie.board";
+    case EffectKind::kGpuDirectOff:
+      return "gpudirect.off";
+    case EffectKind::kRdmaBypass:
+      return "rdma.bypass";
+    case EffectKind::kContainerCrash:
+      return "container.crash";
   }
   return "unknown";
 }

@@ -2,9 +2,9 @@
 //
 // Effects know mechanisms, not symptoms: a counter stops, a rule goes, a port drops.  What probes
 // then see follows from the model.  Invariants: 1. apply() and revert() alternate, apply() first;
-// 2. after revert() the state the effect changed is exactly as before (offload.remove, flow.edit
-// and eswitch.capacity excepted, since an entry comes back only when its flow is installed again,
-// and counters.set, since counters go on from where they were put).
+// 2. after revert() the state the effect changed is exactly as before (offload.*, flow.edit and
+// eswitch.capacity excepted, since an entry comes back only when its flow is installed again, and
+// counters.set, since counters go on from where they were put).
 #pragma once
 
 #include "faults/fault_spec.h"
@@ -36,6 +36,8 @@ std::unique_ptr<Effect> make_tunnel_effect(const EffectSpec& spec);
 std::unique_ptr<Effect> make_eswitch_effect(const EffectSpec& spec);
 std::unique_ptr<Effect> make_queue_effect(const EffectSpec& spec);
 std::unique_ptr<Effect> make_device_effect(const EffectSpec& spec);
+std::unique_ptr<Effect> make_switch_effect(const EffectSpec& spec);
+std::unique_ptr<Effect> make_rnic_effect(const EffectSpec& spec);
 
 /// "link.loss", "port.down", ... as scenarios write them.
 std::string_view effect_name(EffectKind kind);

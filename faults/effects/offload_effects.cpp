@@ -1,6 +1,8 @@
-// offload.remove, flow.edit, counters.freeze and counters.set: the RNIC's flow table and the
-// counters that keep it alive.
+// offload.*, flow.edit, counters.freeze and counters.set: the RNIC's flow table and the counters
+// that keep it alive.
 #include "faults/effects/effect.h"
+
+#include <optional>
 
 namespace bonescan {
 namespace {
@@ -15,6 +17,61 @@ class OffloadRemove final : public Effect {
 
  private:
   RnicId rnic_;
+};
+
+class OffloadRefuse final : public Effect {
+ public:
+  explicit OffloadRefuse(RnicId rnic) : rnic_(rnic) {}
+
+  void apply(World& world) override { world.refuse_offloads(rnic_); }
+
+  void revert(World& world) override { world.accept_offloads(rnic_); }
+
+ private:
+  RnicId rnic_;
+};
+
+/// The RNIC invalidates its entries; Open vSwitch puts them back a while later.
+class OffloadChurn final : public Effect {
+ public:
+  OffloadChurn(RnicId rnic, Duration without, Duration with)
+      : rnic_(rnic), without_(without), with_(with) {}
+
+  void apply(World& world) override {
+    world_ = &world;
+    toggle(0);
+  }
+
+  void revert(World& world) override {
+    if (next_) {
+      world.engine().cancel(*next_);
+      next_.reset();
+    }
+    if (is_without_) {
+      world.regain_offloads(rnic_);
+      is_without_ = false;
+    }
+  }
+
+ private:
+  void toggle(std::uint64_t /*unused*/) {
+    is_without_ = !is_without_;
+    if (is_without_) {
+      world_->yield_offloads(rnic_);
+    } else {
+      world_->regain_offloads(rnic_);
+    }
+    next_ = world_->engine().schedule(world_->engine().now() + (is_without_ ? without_ : with_),
+                                      EventPriority::kFault,
+                                      action<&OffloadChurn::toggle>(*this));
+  }
+
+  RnicId rnic_;
+  Duration without_;
+  Duration with_;
+  World* world_ = nullptr;
+  bool is_without_ = false;
+  std::optional<EventHandle> next_;
 };
 
 class CountersFreeze final : public Effect {
@@ -94,6 +151,10 @@ std::unique_ptr<Effect> make_offload_effect(const EffectSpec& spec) {
   switch (spec.kind) {
     case EffectKind::kOffloadRemove:
       return std::make_unique<OffloadRemove>(rnic);
+    case EffectKind::kOffloadRefuse:
+      return std::make_unique<OffloadRefuse>(rnic);
+    case EffectKind::kOffloadChurn:
+      return std::make_unique<OffloadChurn>(rnic, spec.down, spec.up);
     case EffectKind::kCountersSet:
       return std::make_unique<CountersSet>(rnic, spec.value);
     case EffectKind::kFlowEdit:

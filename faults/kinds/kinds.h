@@ -19,11 +19,20 @@ namespace bonescan {
 FaultKind crc_error_kind();
 FaultKind switch_port_down_kind();
 FaultKind switch_port_flapping_kind();
+FaultKind switch_offline_kind();
+FaultKind rnic_hardware_failure_kind();
+FaultKind rnic_firmware_stall_kind();
 FaultKind rnic_port_down_kind();
 FaultKind rnic_port_flapping_kind();
+FaultKind offloading_failure_kind();
 FaultKind bond_error_kind();
 FaultKind gid_change_kind();
+FaultKind pcie_nic_error_kind();
+FaultKind gpudirect_error_kind();
+FaultKind not_using_rdma_kind();
+FaultKind repetitive_flow_offloading_kind();
 FaultKind suboptimal_flow_offloading_kind();
+FaultKind container_crash_kind();
 FaultKind hugepage_mismatch_kind();
 FaultKind congestion_control_off_kind();
 

@@ -117,7 +117,7 @@ SimBackend::SimBackend(World& world, const SimBackendOptions& options)
       tables_(world, endpoints_, clock(), components_, options.flow_counting),
       throughput_(world, endpoints_, clock(), options.channel),
       membership_(world, endpoints_, clock()),
-      hosts_(world, endpoints_, clock(), components_),
+      hosts_(world, endpoints_, clock(), components_, options.channel),
       reports_(world, endpoints_, options.channel, sources()) {}
 
 Probes& SimBackend::probes() {

@@ -7,6 +7,7 @@
 
 #include "detectors/telemetry/telemetry.h"
 #include "model/backend_sim/endpoint_map.h"
+#include "model/backend_sim/telemetry_channel_options.h"
 #include "model/backend_sim/world_clock.h"
 
 namespace bonescan {
@@ -16,8 +17,13 @@ class SimHostInspector final : public HostInspector {
   SimHostInspector(World& world,
                    const EndpointMap& endpoints,
                    WorldClock& clock,
-                   ComponentTable& components)
-      : world_(&world), endpoints_(&endpoints), clock_(&clock), components_(&components) {}
+                   ComponentTable& components,
+                   const TelemetryChannelOptions& options)
+      : world_(&world),
+        endpoints_(&endpoints),
+        clock_(&clock),
+        components_(&components),
+        options_(options) {}
 
   Expected<HostReport> inspect(EndpointId at, Time now) override;
 
@@ -26,6 +32,7 @@ class SimHostInspector final : public HostInspector {
   const EndpointMap* endpoints_;
   WorldClock* clock_;
   ComponentTable* components_;
+  TelemetryChannelOptions options_;
 };
 
 }  // namespace bonescan

@@ -1,5 +1,6 @@
 #include "model/backend_sim/sim_throughput.h"
 
+#include "model/backend_sim/rdma_counters.h"
 #include "sim/base/distributions.h"
 #include "sim/base/rng_stream.h"
 
@@ -64,8 +65,10 @@ void SimThroughput::collect_aligned(Time now, std::vector<ThroughputSample>& sam
       }
       const RnicId rnic = endpoints_->rnic(endpoint);
       const JobPlace& place = world_->jobs().place(rnic);
-      const double bytes =
-          place.job.valid() ? class_bytes_[place.job.index()][place.traffic_class] : 0.0;
+      double bytes = place.job.valid() ? class_bytes_[place.job.index()][place.traffic_class] : 0.0;
+      if (!world_->troubles().bypasses(rnic).empty()) {
+        bytes = rdma_bytes(*world_, rnic, collected_until_, at);
+      }
       samples.push_back({at, endpoint, sensed(rnic, at, period, bytes)});
     }
   }
@@ -104,7 +107,6 @@ Time SimThroughput::moment(EndpointId endpoint, std::int64_t tick, bool& missed)
 void SimThroughput::sample(EndpointId endpoint, Time now, std::vector<ThroughputSample>& samples) {
   Sampler& sampler = samplers_[endpoint];
   const RnicId rnic = endpoints_->rnic(endpoint);
-  const JobPlace& place = world_->jobs().place(rnic);
   for (;; ++sampler.next) {
     bool missed = false;
     const Time at = moment(endpoint, sampler.next, missed);
@@ -114,9 +116,7 @@ void SimThroughput::sample(EndpointId endpoint, Time now, std::vector<Throughput
     if (missed) {
       continue;
     }
-    const double bytes = place.job.valid() ? world_->jobs()[place.job.index()].bytes_counted(
-                                                 place.traffic_class, sampler.read, at)
-                                           : 0.0;
+    const double bytes = rdma_bytes(*world_, rnic, sampler.read, at);
     samples.push_back({at, endpoint, sensed(rnic, at, at - sampler.read, bytes)});
     sampler.read = at;
   }

@@ -20,6 +20,8 @@ struct TelemetryChannelOptions {
   double sampler_noise = 0.02;  ///< log-normal sigma of one sample around the true volume
   BitsPerSecond background{0};  ///< sd, second by second, of what goes on besides the job
 
+  bool rdma_counters = false;  ///< hosts tell what their RNICs' RDMA counters counted
+
   bool perfect() const { return lost == 0.0 && late == 0.0 && duplicated == 0.0; }
 
   bool aligned() const {

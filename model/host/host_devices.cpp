@@ -53,6 +53,7 @@ HostDevices::HostDevices(const Fabric& fabric)
     : fabric_(&fabric),
       hugepages_expected_(kHugepagesPerRnic * fabric.options().rails),
       widths_(fabric.rnic_count()),
+      board_errors_(fabric.host_count()),
       pools_(fabric.host_count()),
       starved_(fabric.rnic_count()),
       holds_(fabric.rnic_count()) {}
@@ -61,12 +62,17 @@ std::uint32_t HostDevices::lanes(RnicId rnic) const {
   return least(widths_[rnic], kPcieLanes);
 }
 
-double HostDevices::speed_gts(RnicId rnic) const {
+double HostDevices::speed_limit_gts(RnicId rnic) const {
   return pcie_speed_gts(ports_rate(*fabric_, rnic));
 }
 
+double HostDevices::speed_gts(RnicId rnic) const {
+  const double limit_gts = speed_limit_gts(rnic);
+  return board_error(fabric_->host_of(rnic)) ? limit_gts / 2.0 : limit_gts;
+}
+
 double HostDevices::slot_ratio(RnicId rnic) const {
-  if (lanes(rnic) == kPcieLanes) {
+  if (lanes(rnic) == kPcieLanes && !board_error(fabric_->host_of(rnic))) {
     return 1.0;
   }
   return std::min(1.0,
@@ -100,6 +106,11 @@ void HostDevices::end_process(RnicId rnic) {
   starved_[rnic] = 0;
 }
 
+void HostDevices::end_board_error(HostId host) {
+  BONESCAN_CHECK(board_errors_[host] > 0);
+  --board_errors_[host];
+}
+
 void HostDevices::end_width(RnicId rnic, std::uint32_t lanes) {
   take_out(widths_[rnic], lanes);
 }
@@ -120,7 +131,7 @@ std::uint64_t HostDevices::fingerprint() const {
     print.add(std::uint64_t{lanes(RnicId(r))} << 1 | starved_[RnicId(r)]);
   }
   for (std::uint32_t h = 0; h < fabric_->host_count(); ++h) {
-    print.add(std::uint64_t{hugepages(HostId(h))});
+    print.add(std::uint64_t{hugepages(HostId(h))} << 1 | std::uint64_t{board_error(HostId(h))});
   }
   return print.value();
 }

@@ -43,7 +43,15 @@ class HostDevices final {
   /// Lanes that the RNIC's slot runs with.
   std::uint32_t lanes(RnicId rnic) const;
 
+  /// What the slot and the device are capable of.
+  double speed_limit_gts(RnicId rnic) const;
+
+  /// What the slot runs at.
   double speed_gts(RnicId rnic) const;
+
+  /// The host's board has errors: none of its RNICs can talk to another, and every slot has been
+  /// trained again at half of its speed.  @ours the speed
+  bool board_error(HostId host) const { return board_errors_[host] > 0; }
 
   /// Share of the rate of the RNIC's ports that its slot lets through.
   double slot_ratio(RnicId rnic) const;
@@ -66,6 +74,9 @@ class HostDevices final {
   void begin_width(RnicId rnic, std::uint32_t lanes) { widths_[rnic].push_back(lanes); }
   /// REQUIRES: begun.
   void end_width(RnicId rnic, std::uint32_t lanes);
+  void begin_board_error(HostId host) { ++board_errors_[host]; }
+  /// REQUIRES: begun.
+  void end_board_error(HostId host);
   void begin_hugepages(HostId host, std::uint32_t pages) { pools_[host].push_back(pages); }
   /// Whoever waits for memory gets it, if there is enough now.  REQUIRES: begun.
   void end_hugepages(HostId host, std::uint32_t pages);
@@ -78,7 +89,8 @@ class HostDevices final {
   const Fabric* fabric_;
   std::uint32_t hugepages_expected_;
   IdVector<RnicId, std::vector<std::uint32_t>> widths_;  ///< of active faults
-  IdVector<HostId, std::vector<std::uint32_t>> pools_;   ///< of active faults
+  IdVector<HostId, std::uint16_t> board_errors_;
+  IdVector<HostId, std::vector<std::uint32_t>> pools_;  ///< of active faults
   IdVector<RnicId, std::uint8_t> starved_;
   IdVector<RnicId, std::uint8_t> holds_;  ///< a process holds its pages
 };

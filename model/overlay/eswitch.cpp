@@ -50,7 +50,8 @@ Eswitch::Eswitch(const Fabric& fabric, const EswitchOptions& options, std::uint6
       seed_(seed),
       own_entries_(fabric.rnic_count()),
       left_(fabric.rnic_count(), options.entries),
-      shadow_shares_(fabric.rnic_count()) {}
+      shadow_shares_(fabric.rnic_count()),
+      refusals_(fabric.rnic_count()) {}
 
 std::uint32_t Eswitch::count_shadows(RnicId source, RnicId target) const {
   std::uint32_t count = 0;
@@ -153,6 +154,7 @@ std::uint64_t Eswitch::fingerprint() const {
   for (std::uint32_t r = 0; r < own_entries_.size(); ++r) {
     print.add(std::uint64_t{own_entries_[RnicId(r)]});
     print.add(std::bit_cast<std::uint64_t>(shadow_shares_[RnicId(r)]));
+    print.add(std::uint64_t{refusals_[RnicId(r)]});
   }
   return print.value();
 }

@@ -36,12 +36,18 @@ class Eswitch final {
   /// How often a limited RNIC deals its free entries.  Open vSwitch rebalances every 3 s.
   static constexpr Duration kDealPeriod = std::chrono::seconds(3);
 
-  bool limited(RnicId rnic) const { return entries(rnic) > 0; }
+  bool limited(RnicId rnic) const { return refuses(rnic) || entries(rnic) > 0; }
 
-  /// 0: as many as are asked for.
+  /// Entries of a limited RNIC; 0 of one that is not: as many as are asked for.
   std::uint32_t entries(RnicId rnic) const {
+    if (refuses(rnic)) {
+      return 0;
+    }
     return own_entries_[rnic] > 0 ? own_entries_[rnic] : options_.entries;
   }
+
+  /// Encapsulation cannot be offloaded: the RNIC takes no entry at all.
+  bool refuses(RnicId rnic) const { return refusals_[rnic] > 0; }
 
   /// Is the flow's own entry at `at` hidden behind a wider rule of software?
   bool shadows(RnicId at, RnicId source, RnicId target) const {
@@ -66,6 +72,9 @@ class Eswitch final {
   /// 0: back to those of the options.
   void set_entries(RnicId rnic, std::uint32_t entries) { own_entries_[rnic] = entries; }
   void set_shadow(RnicId rnic, double share);
+  void refuse(RnicId rnic) { ++refusals_[rnic]; }
+  /// REQUIRES: refuses.
+  void accept(RnicId rnic) { --refusals_[rnic]; }
 
   /// Deals the free entries of a limited RNIC.  REQUIRES: its quads are settled to `now`.
   void deal(RnicId rnic, FlowStore& store, const FlowClocks& clocks, Time now);
@@ -89,6 +98,7 @@ class Eswitch final {
   IdVector<RnicId, std::uint32_t> own_entries_;
   IdVector<RnicId, std::uint32_t> left_;  ///< tickets that a new flow can have before the next deal
   IdVector<RnicId, double> shadow_shares_;
+  IdVector<RnicId, std::uint16_t> refusals_;
 };
 
 }  // namespace bonescan

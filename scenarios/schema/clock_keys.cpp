@@ -116,6 +116,10 @@ void add_channel(ScenarioTable& table) {
                {0.0, 5.0},
                channel(&TelemetryChannelOptions::sampler_noise),
                "Log-normal sigma of one reading around the true volume.");
+  table.choice<bool>("confounders.telemetry.rdma_counters",
+                     {{"no", false}, {"yes", true}},
+                     channel(&TelemetryChannelOptions::rdma_counters),
+                     "Whether hosts tell what the RDMA counters of their RNICs counted.");
   table.rate("confounders.telemetry.background",
              {BitsPerSecond(0), BitsPerSecond(1'000'000'000'000)},
              channel(&TelemetryChannelOptions::background),

@@ -225,10 +225,77 @@ std::vector<EffectInfo> reported_effects() {
   };
 }
 
+/// Of the paper's Table 1, as far as nothing else makes them.
+std::vector<EffectInfo> table_one_effects() {
+  return {
+      {"switch.down",
+       EffectKind::kSwitchDown,
+       {RefKind::kSwitch},
+       "",
+       "",
+       "A switch is gone, with every cable that ends at it."},
+      {"rnic.fail",
+       EffectKind::kRnicFail,
+       {RefKind::kRnic},
+       "",
+       "",
+       "The RNIC is broken: its ports are down, and its host knows no such device any more."},
+      {"rnic.stall",
+       EffectKind::kRnicStall,
+       {RefKind::kRnic},
+       "delay",
+       "flow_share",
+       "The firmware does not respond to certain flows: each of their packets waits in the RNIC."},
+      {"offload.refuse",
+       EffectKind::kOffloadRefuse,
+       {RefKind::kRnic},
+       "",
+       "",
+       "Encapsulation cannot be offloaded: the RNIC loses its entries and takes no new ones."},
+      {"offload.churn",
+       EffectKind::kOffloadChurn,
+       {RefKind::kRnic},
+       "down up",
+       "",
+       "The entries of the RNIC are invalidated and put back, again and again."},
+      {"pcie.board",
+       EffectKind::kBoardError,
+       {RefKind::kHost},
+       "",
+       "",
+       "The board of the host has PCIe errors: its RNICs cannot talk to each other, and their "
+       "slots "
+       "run at half of their speed."},
+      {"gpudirect.off",
+       EffectKind::kGpuDirectOff,
+       {RefKind::kRnic},
+       "",
+       "",
+       "GPUs and the RNIC cannot talk directly: data go by host memory, where probes begin "
+       "anyway."},
+      {"rdma.bypass",
+       EffectKind::kRdmaBypass,
+       {RefKind::kRnic},
+       "",
+       "",
+       "What the job sends from the RNIC goes by TCP: the RDMA counters do not move."},
+      {"container.crash",
+       EffectKind::kContainerCrash,
+       {RefKind::kRnic},
+       "",
+       "",
+       "The container that has the RNIC is gone, unannounced, and its agent with it."},
+  };
+}
+
 std::vector<EffectInfo> all_effects() {
   std::vector<EffectInfo> all = cable_effects();
-  for (const std::vector<EffectInfo>& more :
-       {host_effects(), tunnel_effects(), table_effects(), device_effects(), reported_effects()}) {
+  for (const std::vector<EffectInfo>& more : {host_effects(),
+                                              tunnel_effects(),
+                                              table_effects(),
+                                              device_effects(),
+                                              reported_effects(),
+                                              table_one_effects()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

@@ -75,12 +75,20 @@ void add_what(KeyTable<EffectDraft>& table) {
       .duration("delay",
                 {std::chrono::nanoseconds(1), std::chrono::seconds(10)},
                 spec(&EffectSpec::delay),
-                "link.delay: extra time for every packet.")
-      .otherwise("required for link.delay");
-  table.duration("down", kPhase, spec(&EffectSpec::down), "port.flap: time down in each cycle.")
-      .otherwise("required for port.flap");
-  table.duration("up", kPhase, spec(&EffectSpec::up), "port.flap: time up in each cycle.")
-      .otherwise("required for port.flap");
+                "link.delay, rnic.stall: extra time for every packet.")
+      .otherwise("required for link.delay and rnic.stall");
+  table
+      .duration("down",
+                kPhase,
+                spec(&EffectSpec::down),
+                "port.flap: time down in each cycle. offload.churn: without entries.")
+      .otherwise("required for port.flap and offload.churn");
+  table
+      .duration("up",
+                kPhase,
+                spec(&EffectSpec::up),
+                "port.flap: time up in each cycle. offload.churn: with entries.")
+      .otherwise("required for port.flap and offload.churn");
 }
 
 void add_where(KeyTable<EffectDraft>& table) {
@@ -180,12 +188,11 @@ void add_packets(KeyTable<EffectDraft>& table) {
              packets(&PacketSelector::dscp),
              "link.*, switch.loss: only packets of this class.")
       .otherwise("all classes");
-  table.ratio(
-      "flow_share",
-      kShare,
-      packets(&PacketSelector::flow_share),
-      "link.*, switch.loss: only this share of the five-tuples, chosen by hash. rule.priority: "
-      "of the RNIC's flows.");
+  table.ratio("flow_share",
+              kShare,
+              packets(&PacketSelector::flow_share),
+              "link.*, switch.loss: only this share of the five-tuples, chosen by hash. "
+              "rule.priority, rnic.stall: of the RNIC's flows.");
 }
 
 KeyTable<EffectDraft> effect_table() {
@@ -229,6 +236,10 @@ void add_parameters(KeyTable<FaultDraft>& table) {
               kShare,
               parameter(&KindParameters::flow_share),
               "Kinds of an RNIC's flows: the share of them that is hit, chosen by hash.");
+  table.duration("delay",
+                 {std::chrono::nanoseconds(1), std::chrono::seconds(10)},
+                 parameter(&KindParameters::delay),
+                 "rnic-firmware-stall: extra time for every packet of a flow that is hit.");
   table.count("pages",
               {0, 10'000'000},
               parameter(&KindParameters::pages),

@@ -85,7 +85,21 @@ bool touches(const EffectSpec& effect, const World& healthy, const VisitRecord& 
     case EffectKind::kGidSparse:
     case EffectKind::kGidMissing:
     case EffectKind::kPcieWidth:
+    case EffectKind::kRnicFail:
+    case EffectKind::kRnicStall:
+    case EffectKind::kOffloadRefuse:
+    case EffectKind::kOffloadChurn:
+    case EffectKind::kGpuDirectOff:
+    case EffectKind::kRdmaBypass:
       return at_an_end;
+    case EffectKind::kContainerCrash: {
+      const HostId host = fabric.host_of(effect.on.rnic());
+      return fabric.host_of(visit.source) == host || fabric.host_of(visit.target) == host;
+    }
+    case EffectKind::kBoardError:
+      return false;  // No probe stays within a host.
+    case EffectKind::kSwitchDown:
+      return true;  // Smaller ECMP groups move flows that never crossed it.
     case EffectKind::kHugepages:
     case EffectKind::kProcessStop:
     case EffectKind::kFlowLimit:

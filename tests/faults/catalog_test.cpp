@@ -72,7 +72,7 @@ std::vector<std::string> kind_names() {
 }
 
 TEST(Catalog, HasOneFullRowForEveryEffectAndKind) {
-  ASSERT_THAT(effect_names(), SizeIs(29));
+  ASSERT_THAT(effect_names(), SizeIs(38));
   const auto found = rows();
   const std::vector<std::pair<std::vector<std::string>, std::size_t>> tables = {{effect_names(), 7},
                                                                                 {kind_names(), 12}};
@@ -109,7 +109,7 @@ TEST(Catalog, SaysOfKindsWhatTheCodeSays) {
     std::ofstream(kPath) << wanted;
   }
   EXPECT_NE(wanted.find(kind_catalog()), std::string::npos) << "it has no such section";
-  EXPECT_EQ(document(), wanted) << "tools/regen_golden.sh writes it";
+  EXPECT_TRUE(document() == wanted) << "tools/regen_golden.sh writes it";
 }
 
 TEST(Catalog, HasKindsInTheOrderOfTableOne) {
@@ -120,7 +120,7 @@ TEST(Catalog, HasKindsInTheOrderOfTableOne) {
       row = kind.table_row;
     }
   }
-  EXPECT_LE(row, 19u);
+  EXPECT_EQ(row, 19u);
 }
 
 TEST(Catalog, CitesTestsThatExist) {

@@ -73,6 +73,13 @@ EffectSpec rule(EffectKind kind, RuleRole role, std::optional<RnicId> peer = {})
   return spec;
 }
 
+EffectSpec switch_down(SwitchId id) {
+  EffectSpec spec;
+  spec.kind = EffectKind::kSwitchDown;
+  spec.on = {RefKind::kSwitch, id.index()};
+  return spec;
+}
+
 /// All pairs of the world that are visibly different now, by comparing their conditions.
 std::vector<RnicPair> brute_force(const SmallWorld& small) {
   std::vector<RnicPair> affected;
@@ -99,6 +106,9 @@ std::vector<KindCase> immediate_kinds() {
   EffectSpec flap = on_cable(EffectKind::kPortFlap, access);
   flap.down = std::chrono::seconds(2);
   flap.up = std::chrono::seconds(8);
+  EffectSpec stall = on_rnic(EffectKind::kRnicStall, kOn);
+  stall.packets.flow_share = 0.5;
+  stall.delay = std::chrono::microseconds(50);
   return {
       {"loss, access", loss(access, 0.02, EffectDirection::kBoth), TruthLayer::kUnderlay},
       {"loss, one way of an uplink",
@@ -115,6 +125,10 @@ std::vector<KindCase> immediate_kinds() {
        TruthLayer::kOverlay},
       {"deliver gone", rule(EffectKind::kRuleRemove, RuleRole::kDeliver), TruthLayer::kOverlay},
       {"vswitchd", on_process(RefKind::kOvs, HostId(1)), TruthLayer::kOverlay},
+      {"ToR gone", switch_down(fabric.tor_of(kOn)), TruthLayer::kUnderlay},
+      {"higher switch gone", switch_down(fabric.aggregation(0)), TruthLayer::kUnderlay},
+      {"RNIC broken", on_rnic(EffectKind::kRnicFail, kOn), TruthLayer::kUnderlay},
+      {"firmware stalls", stall, TruthLayer::kRnic},
   };
 }
 
@@ -220,19 +234,43 @@ TEST(GroundTruth, NamesTheRuleByBridgeTableAndEndpoint) {
 
 // Bug: a dead agent had no time zero and no affected pairs, since the paths themselves are healthy.
 TEST(GroundTruth, KnowsThatADeadAgentAnswersNothing) {
-  TruthBench bench({fault(on_process(RefKind::kAgent, HostId(1)), 20, 10)});
-  bench.small.run_until(at_s(40));
-  const TruthRecord record = bench.only();
-  EXPECT_EQ(record.layer, TruthLayer::kAgent);
-  EXPECT_EQ(record.time_zero, at_s(20));
-  EXPECT_EQ(record.ended, at_s(30));
-  std::vector<RnicPair> expected;
-  for (const auto& [source, target] : bench.small.pairs()) {
-    if (bench.small.world.fabric().host_of(target) == HostId(1)) {
-      expected.emplace_back(source, target);
+  for (const EffectSpec& effect :
+       {on_process(RefKind::kAgent, HostId(1)), on_rnic(EffectKind::kContainerCrash, kOn)}) {
+    SCOPED_TRACE(effect_name(effect.kind));
+    TruthBench bench({fault(effect, 20, 10)});
+    bench.small.run_until(at_s(40));
+    const TruthRecord record = bench.only();
+    EXPECT_EQ(record.layer, TruthLayer::kAgent);
+    EXPECT_EQ(record.component, (ComponentRef{RefKind::kAgent, 1}));
+    EXPECT_EQ(record.time_zero, at_s(20));
+    EXPECT_EQ(record.ended, at_s(30));
+    std::vector<RnicPair> expected;
+    for (const auto& [source, target] : bench.small.pairs()) {
+      if (bench.small.world.fabric().host_of(target) == HostId(1)) {
+        expected.emplace_back(source, target);
+      }
     }
+    EXPECT_EQ(record.affected, expected);
+    // Silence is the same; somebody else has to tell the two apart.
+    EXPECT_EQ(record.told_by.empty(), effect.kind == EffectKind::kProcessStop);
   }
-  EXPECT_EQ(record.affected, expected);
+}
+
+TEST(GroundTruth, CallsInvisibleWhatOnlyAHostOrNobodyCanTell) {
+  EffectSpec board;
+  board.kind = EffectKind::kBoardError;
+  board.on = {RefKind::kHost, 1};
+  for (const EffectSpec& effect :
+       {board, on_rnic(EffectKind::kGpuDirectOff, kOn), on_rnic(EffectKind::kRdmaBypass, kOn)}) {
+    SCOPED_TRACE(effect_name(effect.kind));
+    TruthBench bench({fault(effect)});
+    bench.small.run_until(at_s(60));
+    const TruthRecord record = bench.only();
+    EXPECT_EQ(record.layer, TruthLayer::kHost);
+    EXPECT_EQ(record.component, effect.on);
+    EXPECT_FALSE(record.visible);
+    EXPECT_FALSE(record.time_zero.has_value());
+  }
 }
 
 TEST(GroundTruth, HasNoRecordOfConfounders) {

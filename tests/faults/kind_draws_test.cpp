@@ -139,6 +139,16 @@ TEST(KindDraws, StayWithinTheirDeclaredRanges) {
     const auto order = find_fault_kind("suboptimal-flow-offloading")->draw(site, stream_of(seed));
     EXPECT_GE(order->flow_share, 0.25);
     EXPECT_LE(order->flow_share, 1.0);
+    const auto stall = find_fault_kind("rnic-firmware-stall")->draw(site, stream_of(seed));
+    EXPECT_GE(stall->flow_share, 0.2);
+    EXPECT_LE(stall->flow_share, 0.6);
+    EXPECT_GE(stall->delay, std::chrono::microseconds(20));
+    EXPECT_LE(stall->delay, std::chrono::microseconds(500));
+    const auto churn = find_fault_kind("repetitive-flow-offloading")->draw(site, stream_of(seed));
+    for (const Duration turn : {churn->down, churn->up}) {
+      EXPECT_GE(turn, std::chrono::milliseconds(500));
+      EXPECT_LE(turn, std::chrono::seconds(5));
+    }
     const auto pool = find_fault_kind("hugepage-mismatch")->draw(site, stream_of(seed));
     EXPECT_GE(pool->pages, 1u);
     EXPECT_LE(pool->pages, small.world.devices().hugepages_expected() / 2);

@@ -64,6 +64,7 @@ class Bench {
 /// removed, had no room, or went with the flow; and counters go on from where they were put.
 bool takes_entries(EffectKind kind) {
   return kind == EffectKind::kOffloadRemove || kind == EffectKind::kEswitchCapacity ||
+         kind == EffectKind::kOffloadRefuse || kind == EffectKind::kOffloadChurn ||
          kind == EffectKind::kFlowLimit || kind == EffectKind::kCountersSet ||
          kind == EffectKind::kFlowEdit;
 }

@@ -47,6 +47,15 @@ TEST(FaultKinds, OfOneEffectAreThatEffectOnTheirComponent) {
   for (const Case& c : {
            Case{"switch-port-down", RefKind::kCable, EffectKind::kPortDown},
            Case{"switch-port-flapping", RefKind::kCable, EffectKind::kPortFlap},
+           Case{"switch-offline", RefKind::kSwitch, EffectKind::kSwitchDown},
+           Case{"rnic-hardware-failure", RefKind::kRnic, EffectKind::kRnicFail},
+           Case{"rnic-firmware-stall", RefKind::kRnic, EffectKind::kRnicStall},
+           Case{"offloading-failure", RefKind::kRnic, EffectKind::kOffloadRefuse},
+           Case{"pcie-nic-error", RefKind::kHost, EffectKind::kBoardError},
+           Case{"gpudirect-error", RefKind::kRnic, EffectKind::kGpuDirectOff},
+           Case{"not-using-rdma", RefKind::kRnic, EffectKind::kRdmaBypass},
+           Case{"repetitive-flow-offloading", RefKind::kRnic, EffectKind::kOffloadChurn},
+           Case{"container-crash", RefKind::kRnic, EffectKind::kContainerCrash},
            Case{"rnic-port-down", RefKind::kRnic, EffectKind::kPortDown},
            Case{"bond-error", RefKind::kRnic, EffectKind::kPortDown},
            Case{"gid-change", RefKind::kRnic, EffectKind::kGidReregister},
@@ -66,6 +75,24 @@ TEST(SuboptimalFlowOffloading, TouchesTheShareThatIsAskedFor) {
   KindParameters parameters = on(RefKind::kRnic, 4);
   parameters.flow_share = 0.25;
   EXPECT_EQ(only_effect("suboptimal-flow-offloading", parameters).packets.flow_share, 0.25);
+}
+
+TEST(RnicFirmwareStall, TouchesTheShareThatIsAskedForByTheDelayThatIsAskedFor) {
+  KindParameters parameters = on(RefKind::kRnic, 4);
+  parameters.flow_share = 0.25;
+  parameters.delay = std::chrono::microseconds(7);
+  const EffectSpec stall = only_effect("rnic-firmware-stall", parameters);
+  EXPECT_EQ(stall.packets.flow_share, 0.25);
+  EXPECT_EQ(stall.delay, std::chrono::microseconds(7));
+}
+
+TEST(RepetitiveFlowOffloading, KeepsItsTwoTimes) {
+  KindParameters parameters = on(RefKind::kRnic, 4);
+  parameters.down = std::chrono::seconds(1);
+  parameters.up = std::chrono::seconds(4);
+  const EffectSpec churn = only_effect("repetitive-flow-offloading", parameters);
+  EXPECT_EQ(churn.down, std::chrono::seconds(1));
+  EXPECT_EQ(churn.up, std::chrono::seconds(4));
 }
 
 TEST(HugepageMismatch, LeavesThePagesThatAreAskedFor) {
@@ -135,10 +162,15 @@ TEST(EffectsOfKind, RefusesWhatDoesNotFit) {
     parameters = on(RefKind::kRnic, 0);
     parameters.flow_share = share;
     EXPECT_EQ(code("suboptimal-flow-offloading", parameters), ErrorCode::kInvalid);
+    EXPECT_EQ(code("rnic-firmware-stall", parameters), ErrorCode::kInvalid);
   }
+  parameters = on(RefKind::kRnic, 0);
+  parameters.delay = Duration::zero();
+  EXPECT_EQ(code("rnic-firmware-stall", parameters), ErrorCode::kInvalid);
   parameters = on(RefKind::kRnic, 0);
   parameters.up = Duration::zero();
   EXPECT_EQ(code("rnic-port-flapping", parameters), ErrorCode::kInvalid);
+  EXPECT_EQ(code("repetitive-flow-offloading", parameters), ErrorCode::kInvalid);
   parameters = on(RefKind::kCable, 0);
   parameters.down = Duration::zero();
   EXPECT_EQ(code("switch-port-flapping", parameters), ErrorCode::kInvalid);

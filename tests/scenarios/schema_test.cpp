@@ -177,7 +177,7 @@ confounders:
   gpu_faults: {per_gpu_day: 1, silence: 1min}
   task_stops: {per_job_day: 1}
   telemetry: {lost: 1%, late: 5%, late_by: 2s, duplicated: 1%, repeat: 5s,
-              background: 100Mbps,
+              background: 100Mbps, rdma_counters: yes,
               sampler: {phase: 1s, jitter: 20ms, missed: 1%, period: 500ms, dither: 100ms,
                         noise: 0.02}}
 clocks:
@@ -196,6 +196,7 @@ faults:
   - {name: c, kind: overlay-loop, on: host-0.00/rnic-0, at: 1min, rule: encap, to: host-1.00/rnic-0}
   - {name: e, kind: suboptimal-flow-offloading, on: host-0.00/rnic-0, at: 1min, flow_share: 50%}
   - {name: f, kind: hugepage-mismatch, on: host-0.00, at: 1min, pages: 10}
+  - {name: g, kind: rnic-firmware-stall, on: host-0.00/rnic-0, at: 1min, delay: 50us}
   - name: d
     at: 2min
     effects:

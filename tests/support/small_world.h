@@ -13,6 +13,7 @@
 #include "model/world.h"
 #include "sim/base/check.h"
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -88,7 +89,8 @@ class SmallWorld {
 
   /// Loss above the base, for pairs whose base is not the question.
   double added_loss(RnicId source, RnicId target) const {
-    return condition(source, target).loss_ratio - healthy(source, target).loss_ratio;
+    const double added = condition(source, target).loss_ratio - healthy(source, target).loss_ratio;
+    return std::abs(added) < 1e-12 ? 0.0 : added;  // as the ground truth compares
   }
 
   double added_ns(RnicId source, RnicId target) const {

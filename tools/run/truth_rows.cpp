@@ -25,6 +25,8 @@ Layer layer_of(TruthLayer layer) {
       return Layer::kRnic;
     case TruthLayer::kAgent:
       return Layer::kAgent;
+    case TruthLayer::kHost:
+      return Layer::kHost;
   }
   return Layer::kUndetermined;
 }
@@ -32,7 +34,8 @@ Layer layer_of(TruthLayer layer) {
 /// What the mechanism does to the paths it touches.
 Symptom symptom_of(const TruthRecord& record, const FaultSpec& fault) {
   // Ports that drop are of the RNIC too.
-  const bool is_slow = record.layer == TruthLayer::kRnic && record.loss_ratio == 0.0;
+  const bool of_device = record.layer == TruthLayer::kRnic || record.layer == TruthLayer::kHost;
+  const bool is_slow = of_device && record.loss_ratio == 0.0;
   const EffectKind kind = fault.effects.front().kind;
   if (is_slow || kind == EffectKind::kLinkDelay || kind == EffectKind::kFlowLimit) {
     return Symptom::kLatency;
