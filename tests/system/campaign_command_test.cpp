@@ -140,6 +140,18 @@ TEST(CampaignCommand, RefusesADatabaseOfAnotherCampaign) {
   EXPECT_THAT(result.err, HasSubstr("holds another campaign"));
 }
 
+TEST(CampaignCommand, TakesEveryCampaignThatComesWithIt) {
+  std::size_t count = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(source_file("scenarios/campaigns"))) {
+    const ChildResult result = bonescan({"campaign", entry.path().string(), "--dry-run"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr(": ok, "));
+    ++count;
+  }
+  EXPECT_GE(count, 3);
+}
+
 TEST(CampaignCommand, SaysWhatIsWrongBeforeTheFirstRun) {
   const TemporaryDirectory directory;
   const std::string database = directory.file("none");

@@ -31,6 +31,7 @@ struct CampaignArguments {
   unsigned jobs = 0;  ///< 0: all processors, or one on each of several ranks
   std::string out;
   bool json = false;
+  bool dry_run = false;
 };
 
 PlanChoice::SeedRange parse_seeds(const std::string& text) {
@@ -219,6 +220,11 @@ int lead(const CampaignArguments& arguments, const std::string& command_line) {
   if (!arguments.hold_out.empty()) {
     print_draws(plan, arguments.hold_out);
   }
+  if (arguments.dry_run) {
+    fmt::print(
+        "{}: ok, {} cells, {} simulations\n", arguments.file, plan.cells.size(), plan.tasks.size());
+    return 0;
+  }
   const std::string file = database_file(arguments, plan);
   {
     auto store = CampaignStore::open(file, head_of(plan, check, command_line));
@@ -249,6 +255,7 @@ void add_campaign_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--hold-out",
                       arguments->hold_out,
                       "Draw what the file declares, and move its seeds, by this text: a commit");
+  command->add_flag("--dry-run", arguments->dry_run, "Check the file and every cell; run nothing");
   command->add_flag("--json", arguments->json, "Print the summary as JSON");
   command->callback([arguments, &invocation] {
     invocation.chosen = [arguments, &invocation] {
