@@ -1,6 +1,6 @@
 #include "tools/gates/strata.h"
 
-#include "tests/gates/synthetic_campaign.h"
+#include "tests/support/synthetic_campaign.h"
 
 #include <algorithm>
 #include <cmath>
