@@ -53,6 +53,9 @@ enum class EffectKind : std::uint8_t {
   kGpuDirectOff,     ///< gpudirect.off: GPUs and the RNIC cannot talk directly
   kRdmaBypass,       ///< rdma.bypass: the job's bytes do not go by RDMA
   kContainerCrash,   ///< container.crash: a container is gone, and its agent with it
+  kPauseStorm,       ///< pause.storm: one end of a cable has the other pause, again and again
+  kHashChange,       ///< hash.change: a switch hashes to two of its uplinks
+  kCableSwap,        ///< cable.swap: two RNICs of a host have each other's cables
 };
 
 /// Directions of a cable, seen from its first-named end.
@@ -122,6 +125,7 @@ struct EffectSpec {
   std::uint32_t lanes = 8;  ///< pcie.width: of 16
   std::uint32_t pages = 0;  ///< hugepages.set
   double rate_left = 0.5;   ///< link.rate: in (0, 1]
+  double paused = 0.9;      ///< pause.storm: share of the time, in (0, 1]
   double ber_from = 0.0;    ///< link.ber: where it begins, if `over` is not zero
   Duration over{};  ///< link.ber: from ber_from to ber, evenly in its logarithm; zero: at once
 };

@@ -10,12 +10,12 @@ constexpr Duration kFirstInterval = std::chrono::milliseconds(500);
 constexpr Duration kLongestInterval = std::chrono::seconds(10);
 constexpr std::size_t kManyPairs = 4'096;  ///< sampled ever more rarely: such effects are static
 
+/// RNICs of jobs up to which a fault of load is looked for on all pairs; else on those that the
+/// component's own RNICs have a part in.  @ours
+constexpr std::size_t kFewRnics = 256;
+
 constexpr double kVisibleLoss = 0.01;
 constexpr double kVisibleFactor = 1.25;
-
-bool is_core(const Fabric& fabric, SwitchId id) {
-  return fabric.core_count() > 0 && id.index() >= fabric.core(0).index();
-}
 
 /// RNICs whose pairs an effect could touch.
 std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
@@ -73,6 +73,22 @@ std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
   return rnics;
 }
 
+/// Does it change how much links carry, so that pairs wait that never come near its component?
+bool moves_load(EffectKind kind) {
+  return kind == EffectKind::kControlOff || kind == EffectKind::kLinkRate ||
+         kind == EffectKind::kPcieWidth || kind == EffectKind::kPauseStorm ||
+         kind == EffectKind::kHashChange;
+}
+
+/// Of all jobs; none if they are too many.
+std::vector<RnicId> few_rnics(const World& world) {
+  std::vector<RnicId> rnics;
+  for (const Job& job : world.jobs()) {
+    rnics.insert(rnics.end(), job.rnics().begin(), job.rnics().end());
+  }
+  return rnics.size() <= kFewRnics ? rnics : std::vector<RnicId>();
+}
+
 /// The rule that an effect on rules is about.
 RuleKey rule_of(const Fabric& fabric, const EffectSpec& effect) {
   const HostId host = fabric.host_of(effect.on.rnic());
@@ -95,6 +111,8 @@ GroundTruth::GroundTruth(World& world,
                          std::uint32_t bytes,
                          std::uint8_t dscp)
     : world_(&world),
+      load_(world.options().load.model == LoadModel::kLinks ? std::make_unique<LoadSight>(world)
+                                                            : nullptr),
       faults_(&faults),
       port_of_(port_of),
       bytes_(bytes),
@@ -133,9 +151,32 @@ void GroundTruth::end(std::size_t fault) {
   watches_[fault]->record.ended = world_->engine().now();
 }
 
+/// Would what the host tells of itself (model/backend_sim/sim_host_inspector.h) differ?
+bool GroundTruth::told_by_host(const EffectSpec& effect) const {
+  switch (effect.kind) {
+    case EffectKind::kGidReregister:
+    case EffectKind::kGidSparse:
+    case EffectKind::kGidMissing:
+    case EffectKind::kPcieWidth:
+    case EffectKind::kHugepages:
+    case EffectKind::kBoardError:
+      return true;
+    case EffectKind::kPortDown:
+    case EffectKind::kPortFlap:
+      // Ports and bonds are read on hosts; what is between switches is not.
+      return effect.on.kind != RefKind::kCable || world_->fabric().is_access(effect.on.cable());
+    default:
+      return false;
+  }
+}
+
 void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
   const EffectSpec& first = fault.effects.front();
   record.component = first.on;
+  record.host_visible =
+      std::any_of(fault.effects.begin(), fault.effects.end(), [this](const EffectSpec& effect) {
+        return told_by_host(effect);
+      });
   switch (first.kind) {
     case EffectKind::kLinkLoss:
     case EffectKind::kLinkDelay:
@@ -144,6 +185,12 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
     case EffectKind::kPortDown:
     case EffectKind::kPortFlap:
     case EffectKind::kRnicFail:
+    case EffectKind::kPauseStorm:
+    // What these do to everything that an RNIC sends or takes no probe tells from its port.
+    case EffectKind::kTunnelMtu:
+    case EffectKind::kTunnelChecksum:
+    case EffectKind::kSpoofDrop:
+    case EffectKind::kRnicStall:
       record.layer = TruthLayer::kUnderlay;
       // A port of an RNIC is its access cable: no probe tells them apart.
       if (first.on.kind == RefKind::kPort) {
@@ -173,16 +220,12 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
     case EffectKind::kCountersFreeze:
     case EffectKind::kCountersSet:
     case EffectKind::kFlowEdit:
-    case EffectKind::kTunnelMtu:
-    case EffectKind::kTunnelChecksum:
-    case EffectKind::kSpoofDrop:
     case EffectKind::kEswitchCapacity:
     case EffectKind::kRulePriority:
     case EffectKind::kGidReregister:
     case EffectKind::kGidSparse:
     case EffectKind::kGidMissing:
     case EffectKind::kPcieWidth:
-    case EffectKind::kRnicStall:
     case EffectKind::kOffloadRefuse:
     case EffectKind::kOffloadChurn:
       record.layer = TruthLayer::kRnic;
@@ -204,13 +247,13 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
       record.layer = first.on.kind == RefKind::kAgent ? TruthLayer::kAgent : TruthLayer::kOverlay;
       break;
     case EffectKind::kHugepages:
-      // What is left of a host whose processes cannot start is an agent that is gone.
-      record.layer = TruthLayer::kAgent;
-      record.component = {RefKind::kAgent, first.on.host().index()};
+      record.layer = TruthLayer::kHost;
       break;
     case EffectKind::kControlOff:
     case EffectKind::kSwitchLoss:
     case EffectKind::kSwitchDown:
+    case EffectKind::kHashChange:
+    case EffectKind::kCableSwap:
       record.layer = TruthLayer::kUnderlay;
       break;
   }
@@ -230,7 +273,15 @@ std::vector<std::pair<RnicId, RnicId>> GroundTruth::footprint(const FaultSpec& f
     const ComponentRef on =
         whole_host ? ComponentRef{RefKind::kHost, fabric.host_of(effect.on.rnic()).index()}
                    : effect.on;
-    for (const RnicId touched : touched_rnics(*world_, on)) {
+    std::vector<RnicId> rnics = touched_rnics(*world_, on);
+    if (effect.kind == EffectKind::kCableSwap) {
+      rnics.push_back(*effect.peer);
+    }
+    if (load_ && moves_load(effect.kind)) {
+      const std::vector<RnicId> all = few_rnics(*world_);
+      rnics.insert(rnics.end(), all.begin(), all.end());
+    }
+    for (const RnicId touched : rnics) {
       const JobId job = world_->jobs().place(touched).job;
       if (!job.valid()) {
         continue;
@@ -261,6 +312,9 @@ void GroundTruth::sample(std::uint64_t fault) {
   auto& leases = watch.record.affected_leases;
   const std::size_t known = leases.size();
   const bool had_time_zero = watch.record.time_zero.has_value();
+  if (load_) {
+    load_->look(world_->engine().now());
+  }
   for (const auto& [source, target] : watch.pairs) {
     compare(watch, source, target);
   }
@@ -293,9 +347,21 @@ void GroundTruth::compare(Watch& watch, RnicId source, RnicId target) {
   const PathCondition was = healthy_condition(*world_, spec);
   // A dead agent answers nothing, whatever the network does; only its own record is about that.
   const bool silent = watch.record.layer == TruthLayer::kAgent && !world_->agent_running(target);
-  const double loss = (silent ? 1.0 : is.loss_ratio) - was.loss_ratio;
-  const double factor = is.rtt_ns / was.rtt_ns;
-  if (std::abs(loss) < 1e-12 && std::abs(is.rtt_ns - was.rtt_ns) < 0.5) {
+  double loss = (silent ? 1.0 : is.loss_ratio) - was.loss_ratio;
+  double factor = is.rtt_ns / was.rtt_ns;
+  bool differs = std::abs(loss) >= 1e-12 || std::abs(is.rtt_ns - was.rtt_ns) >= 0.5;
+  if (load_ && !silent) {
+    const LoadDifference load = load_->compare(spec);
+    const double loaded_loss =
+        (1.0 - was.loss_ratio) * load.was.pass_ratio - (1.0 - is.loss_ratio) * load.is.pass_ratio;
+    const double loaded_factor = (is.rtt_ns + load.is.wait_ns) / (was.rtt_ns + load.was.wait_ns);
+    if (loaded_loss >= kVisibleLoss || loaded_factor >= kVisibleFactor) {
+      differs = true;
+      loss = std::max(loss, loaded_loss);
+      factor = std::max(factor, loaded_factor);
+    }
+  }
+  if (!differs) {
     return;
   }
   TruthRecord& record = watch.record;

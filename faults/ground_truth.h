@@ -3,16 +3,19 @@
 //
 // Time zero is the first difference between the run and its fault-free twin on a path that can be
 // probed.  No second run is needed: what a path would show without faults is a closed form
-// (healthy_condition), and a test compares both with a real twin.  Conditions are sampled when a
-// fault begins, every half second until the first difference, then ever more rarely. Nothing that
-// detects may reach this file.
+// (healthy_condition), and a test compares both with a real twin.  Load of links is seen as well
+// (load_sight.h), as far as it makes a fault visible: shifts below that are no first difference.
+// Conditions are sampled when a fault begins, every half second until the first difference, then
+// ever more rarely. Nothing that detects may reach this file.
 #pragma once
 
 #include "faults/fault_spec.h"
+#include "faults/load_sight.h"
 #include "model/probe_path.h"
 #include "model/world.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -41,6 +44,7 @@ struct TruthRecord {
   std::optional<Time> ended;
   std::optional<Time> time_zero;
   bool visible = false;         ///< >= 1 % loss or >= 1.25x RTT on some pair
+  bool host_visible = false;    ///< what its host tells of itself would show it
   double loss_ratio = 0.0;      ///< largest seen
   double latency_factor = 1.0;  ///< largest seen
   std::vector<std::pair<RnicId, RnicId>>
@@ -91,9 +95,11 @@ class GroundTruth final {
   void sample(std::uint64_t fault);
   void compare(Watch& watch, RnicId source, RnicId target);
   void place(TruthRecord& record, const FaultSpec& fault) const;
+  bool told_by_host(const EffectSpec& effect) const;
   std::vector<std::pair<RnicId, RnicId>> footprint(const FaultSpec& fault) const;
 
   World* world_;
+  std::unique_ptr<LoadSight> load_;  ///< null if links have no load
   const std::vector<FaultSpec>* faults_;
   PortOf port_of_;
   std::uint32_t bytes_;

@@ -429,8 +429,12 @@ PathCondition path_condition(const World& world, const ProbeSpec& spec, Time now
 }
 
 PathCondition healthy_condition(const World& world, const ProbeSpec& spec) {
-  const LinkPath request = one_way(world, spec.source, spec.target, spec.source_port);
-  const LinkPath answer = one_way(world, spec.target, spec.source, spec.source_port);
+  const auto planned = [&](RnicId source, RnicId target) {
+    const std::uint64_t flow = flow_hash(source.index(), target.index(), spec.source_port);
+    return world.router().planned_path(source, target, flow);
+  };
+  const LinkPath request = planned(spec.source, spec.target);
+  const LinkPath answer = planned(spec.target, spec.source);
   const OverlayOptions& overlay = world.options().overlay;
   const bool connected = world.fabric().connected(spec.source, spec.target) &&
                          spec.bytes + kProbeHeaderBytes + kTunnelHeaderBytes <= overlay.mtu;

@@ -12,6 +12,12 @@ std::uint64_t routing_print(const World& world) {
     print.add(hash.salt);
     print.add(static_cast<std::uint64_t>(hash.algorithm));
   }
+  for (std::uint32_t r = 0; r < world.fabric().rnic_count(); ++r) {
+    const RnicId cables = world.router().cabled_as(RnicId(r));
+    if (cables != RnicId(r)) {
+      print.add(std::uint64_t{r} << 32 | cables.index());
+    }
+  }
   return print.value();
 }
 

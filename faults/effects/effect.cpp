@@ -41,7 +41,11 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
     case EffectKind::kFlowLimit:
       return make_eswitch_effect(spec);
     case EffectKind::kControlOff:
+    case EffectKind::kPauseStorm:
       return make_queue_effect(spec);
+    case EffectKind::kHashChange:
+    case EffectKind::kCableSwap:
+      return make_route_effect(spec);
     case EffectKind::kGidReregister:
     case EffectKind::kGidSparse:
     case EffectKind::kGidMissing:
@@ -140,6 +144,12 @@ std::string_view effect_name(EffectKind kind) {
       return "rdma.bypass";
     case EffectKind::kContainerCrash:
       return "container.crash";
+    case EffectKind::kPauseStorm:
+      return "pause.storm";
+    case EffectKind::kHashChange:
+      return "hash.change";
+    case EffectKind::kCableSwap:
+      return "cable.swap";
   }
   return "unknown";
 }

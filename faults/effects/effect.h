@@ -38,6 +38,7 @@ std::unique_ptr<Effect> make_queue_effect(const EffectSpec& spec);
 std::unique_ptr<Effect> make_device_effect(const EffectSpec& spec);
 std::unique_ptr<Effect> make_switch_effect(const EffectSpec& spec);
 std::unique_ptr<Effect> make_rnic_effect(const EffectSpec& spec);
+std::unique_ptr<Effect> make_route_effect(const EffectSpec& spec);
 
 /// "link.loss", "port.down", ... as scenarios write them.
 std::string_view effect_name(EffectKind kind);

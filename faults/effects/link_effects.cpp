@@ -80,7 +80,9 @@ class LinkEffect final : public Effect {
       default:
         impairment.delay = spec_.delay;
     }
-    impairment.packets = filter_of(spec_.packets);
+    if (spec_.kind != EffectKind::kLinkRate) {
+      impairment.packets = filter_of(spec_.packets);
+    }
     if (spec_.direction != EffectDirection::kDown) {
       active_.push_back(world_->links().add(Fabric::up(cable), impairment));
     }

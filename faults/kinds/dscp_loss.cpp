@@ -37,7 +37,6 @@ FaultKind dscp_loss_kind() {
       .probes_miss = "Everything, with probes of another class.",
       .stage = "underlay vote",
       .repair = "Correct the queue settings; probe with the DSCP of the job.",
-      .needs = "`probing.dscp` of that class, to be seen",
       .effects = effects,
       .draw = draw};
 }

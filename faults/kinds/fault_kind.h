@@ -45,6 +45,7 @@ struct KindParameters {
   std::uint32_t entries = 1;                 ///< kinds of full tables: what is left
   std::uint32_t lanes = 8;                   ///< kinds of PCIe slots: what is left of 16
   double rate_left = 0.5;                    ///< kinds of slow links: share of the rate
+  double paused = 0.9;                       ///< kinds of pauses: share of the time
   double ber_from = 1e-5;                    ///< kinds that get worse: bit errors at the start
   double ber = 2e-3;                         ///< ... and at the end
   Duration over = std::chrono::seconds(60);  ///< ... and from one to the other
@@ -68,6 +69,13 @@ enum class SeenBy : std::uint8_t {
 };
 
 std::string_view to_string(SeenBy seen_by);
+
+/// A fault that comes with another.
+struct DrawnFault {
+  std::string_view kind;  ///< what it is by itself
+  KindParameters parameters;
+  Duration after{};  ///< the beginning of the other
+};
 
 struct FaultKind {
   std::string_view name;
@@ -93,7 +101,24 @@ struct FaultKind {
   /// Somewhere in the job, with parameters from the kind's declared ranges.  Nullopt if the world
   /// has no place for it (a bond error without bonds).
   std::optional<KindParameters> (*draw)(const FaultSite& site, const RngStream& stream) = nullptr;
+
+  /// What comes with it, as a fault of its own: one fault has one component.  Only of kinds that
+  /// are several faults; they can arise and cannot be listed, since whoever lists faults lists
+  /// each. `first` is what draw() chose with the same stream.
+  std::vector<DrawnFault> (*with)(const FaultSite& site,
+                                  const KindParameters& first,
+                                  const RngStream& stream) = nullptr;
 };
+
+/// The faults that come with `first`, of the same kind by name; none for most kinds.
+/// @param end  of the run: what would begin later is left out
+/// @errors kInvalid if the parameters do not fit
+Expected<std::vector<FaultSpec>> faults_with(const FaultKind& kind,
+                                             const FaultSite& site,
+                                             const KindParameters& first,
+                                             const FaultSpec& spec,
+                                             const RngStream& stream,
+                                             Time end);
 
 /// All named kinds, in the order of CATALOG.md.
 const std::vector<FaultKind>& fault_kinds();

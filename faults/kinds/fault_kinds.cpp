@@ -66,6 +66,12 @@ const std::vector<FaultKind>& fault_kinds() {
       pcie_width_loss_kind(),
       lane_downgrade_kind(),
       optics_degrading_kind(),
+      pfc_storm_kind(),
+      hash_polarization_kind(),
+      miscabled_rails_kind(),
+      dual_tor_switchover_kind(),
+      both_layers_kind(),
+      two_faults_kind(),
   };
   return kKinds;
 }

@@ -60,6 +60,12 @@ FaultKind lag_member_down_kind();
 FaultKind pcie_width_loss_kind();
 FaultKind lane_downgrade_kind();
 FaultKind optics_degrading_kind();
+FaultKind pfc_storm_kind();
+FaultKind hash_polarization_kind();
+FaultKind miscabled_rails_kind();
+FaultKind dual_tor_switchover_kind();
+FaultKind both_layers_kind();
+FaultKind two_faults_kind();
 
 // For the files of this folder.
 

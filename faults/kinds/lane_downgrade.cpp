@@ -14,6 +14,9 @@ Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
 }
 
 std::optional<KindParameters> draw(const FaultSite& site, const RngStream& stream) {
+  if (site.world().options().load.model != LoadModel::kLinks) {
+    return std::nullopt;
+  }
   auto drawn = draw_one_way(site.fabric_cables(), stream);
   if (drawn) {
     drawn->direction = EffectDirection::kBoth;
@@ -45,7 +48,7 @@ FaultKind lane_downgrade_kind() {
           "the model leaves out.",
       .stage = "underlay vote, from late windows",
       .repair = "Replace the transceiver or cable; compare the rate of ports with the inventory.",
-      .needs = "`load.model: links`, to be seen",
+      .needs = "`load.model: links`",
       .effects = effects,
       .draw = draw};
 }

@@ -37,7 +37,6 @@ FaultKind large_packet_loss_kind() {
           .probes_miss = "Everything, with small probes.",
           .stage = "underlay vote",
           .repair = "As `crc-error`; probe with the size of messages.",
-          .needs = "`probing.payload` above 1 KB, to be seen",
           .effects = effects,
           .draw = draw};
 }

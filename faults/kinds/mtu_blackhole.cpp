@@ -35,7 +35,6 @@ FaultKind mtu_blackhole_kind() {
           .probes_miss = "Everything, with small probes. RNIC, cable and ToR port apart.",
           .stage = "none by name: the vote names the access link",
           .repair = "Set the MTU of the port right; probe with the size of messages.",
-          .needs = "`probing.payload` above the MTU, to be seen",
           .effects = effects,
           .draw = draw};
 }

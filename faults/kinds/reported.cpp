@@ -1,5 +1,8 @@
 #include "faults/kinds/reported.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace bonescan {
 
 std::optional<KindParameters> draw_one_way(std::span<const CableId> cables,
@@ -49,6 +52,34 @@ Expected<EffectSpec> one_way_loss(const KindParameters& parameters) {
 
 double draw_gray_loss(double u) {
   return log_uniform(0.01, 0.2, u);
+}
+
+Expected<std::vector<FaultSpec>> faults_with(const FaultKind& kind,
+                                             const FaultSite& site,
+                                             const KindParameters& first,
+                                             const FaultSpec& spec,
+                                             const RngStream& stream,
+                                             Time end) {
+  std::vector<FaultSpec> faults;
+  if (kind.with == nullptr) {
+    return faults;
+  }
+  for (const DrawnFault& drawn : kind.with(site, first, stream)) {
+    FaultSpec fault = spec;
+    fault.on = drawn.parameters.on;
+    fault.at = spec.at + drawn.after;
+    if (fault.at >= end) {
+      continue;
+    }
+    fault.duration = std::min(spec.duration, end - fault.at);
+    auto effects = effects_of_kind(drawn.kind, drawn.parameters);
+    if (!effects) {
+      return tl::unexpected(effects.error());
+    }
+    fault.effects = std::move(*effects);
+    faults.push_back(std::move(fault));
+  }
+  return faults;
 }
 
 }  // namespace bonescan

@@ -5,7 +5,8 @@
 // independence are what matters here, and a test checks both.  Two other algorithms are for studies
 // of polarization: with one salt everywhere, or with a CRC (which is linear, so that a seed only
 // permutes the members), a switch sees flows that the one before it has already sorted by the same
-// bits, and leaves most of its uplinks idle.
+// bits, and leaves most of its uplinks idle.  What that leaves a switch with can also happen at
+// once: of a hash that uses one bit, two members are left.
 #pragma once
 
 #include "model/fabric/fabric_options.h"
@@ -71,6 +72,10 @@ constexpr std::uint32_t ecmp_member(std::uint64_t flow,
   }
   if (hash.algorithm == HashAlgorithm::kSameSalt) {
     return ecmp_member(flow, std::uint64_t{0}, count);
+  }
+  if (hash.algorithm == HashAlgorithm::kOneBit) {
+    const std::uint64_t bit = mix64(flow ^ hash.salt) >> 63;
+    return static_cast<std::uint32_t>(bit * count >> 1);
   }
   const std::uint64_t crc = crc32c(flow) ^ static_cast<std::uint32_t>(hash.salt);
   return static_cast<std::uint32_t>(crc * count >> 32);

@@ -37,6 +37,7 @@ enum class HashAlgorithm : std::uint8_t {
   kMix,       ///< a mixing function with a salt for every switch
   kCrc,       ///< CRC-32C with a seed for every switch, which only permutes its members
   kSameSalt,  ///< the mixing function with one salt everywhere
+  kOneBit,    ///< the mixing function, of which one bit is used: two members (a fault, no option)
 };
 
 /// A switch that hashes in a way of its own.

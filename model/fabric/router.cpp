@@ -1,6 +1,9 @@
 #include "model/fabric/router.h"
 
+#include "sim/base/check.h"
 #include "sim/base/rng_stream.h"
+
+#include <algorithm>
 
 namespace bonescan {
 namespace {
@@ -71,7 +74,50 @@ Router::Router(const Fabric& fabric, const LinkTable& links, std::uint64_t seed)
   }
 }
 
-LinkPath Router::path(RnicId source, RnicId target, std::uint64_t flow) const {
+void Router::begin_one_bit(SwitchId id) {
+  auto found = std::ranges::find(one_bit_, id, &OneBit::id);
+  if (found == one_bit_.end()) {
+    found = one_bit_.insert(found, {id, hashes_[id].algorithm, 0});
+    hashes_[id].algorithm = HashAlgorithm::kOneBit;
+    ++version_;
+  }
+  ++found->count;
+}
+
+void Router::end_one_bit(SwitchId id) {
+  const auto found = std::ranges::find(one_bit_, id, &OneBit::id);
+  BONESCAN_CHECK(found != one_bit_.end());
+  if (--found->count == 0) {
+    hashes_[id].algorithm = found->before;
+    one_bit_.erase(found);
+    ++version_;
+  }
+}
+
+void Router::swap_cables(RnicId one, RnicId other) {
+  swaps_.emplace_back(one, other);
+  set_cables();
+}
+
+void Router::unswap_cables(RnicId one, RnicId other) {
+  const auto found = std::ranges::find(swaps_, std::pair(one, other));
+  BONESCAN_CHECK(found != swaps_.end());
+  swaps_.erase(found);
+  set_cables();
+}
+
+void Router::set_cables() {
+  cabled_as_ = {};
+  for (std::uint32_t r = 0; !swaps_.empty() && r < fabric_->rnic_count(); ++r) {
+    cabled_as_.push_back(RnicId(r));
+  }
+  for (const auto& [one, other] : swaps_) {
+    std::swap(cabled_as_[one], cabled_as_[other]);
+  }
+  ++version_;
+}
+
+LinkPath Router::planned_path(RnicId source, RnicId target, std::uint64_t flow) const {
   if (graph_) [[unlikely]] {
     return graph_path(source, target, flow);
   }

@@ -17,6 +17,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace bonescan {
 
@@ -32,11 +34,35 @@ class Router final {
     ++version_;
   }
 
+  /// One bit of the switch's hash is used, whatever its algorithm.  Nested.
+  void begin_one_bit(SwitchId id);
+
+  /// REQUIRES: it has begun.
+  void end_one_bit(SwitchId id);
+
   /// Changes whenever a flow may have got another way, but for what LinkTable::version() says.
   std::uint64_t version() const { return version_; }
 
   /// One way; no links if there is none by design.  `flow` is flow_hash() of the outer five-tuple.
-  LinkPath path(RnicId source, RnicId target, std::uint64_t flow) const;
+  LinkPath path(RnicId source, RnicId target, std::uint64_t flow) const {
+    if (!cabled_as_.empty()) [[unlikely]] {
+      return planned_path(cabled_as_[source], cabled_as_[target], flow);
+    }
+    return planned_path(source, target, flow);
+  }
+
+  /// path() if every cable were where it belongs.
+  LinkPath planned_path(RnicId source, RnicId target, std::uint64_t flow) const;
+
+  /// The cables of two RNICs change their RNICs.  A cable keeps its name, which is that of the RNIC
+  /// it belongs to.  Swaps that meet act in the order in which they began.
+  void swap_cables(RnicId one, RnicId other);
+
+  /// REQUIRES: they were swapped.
+  void unswap_cables(RnicId one, RnicId other);
+
+  /// Whose cables the RNIC has.
+  RnicId cabled_as(RnicId rnic) const { return cabled_as_.empty() ? rnic : cabled_as_[rnic]; }
 
   /// The aggregation switch, within the group of `from`, that a flow takes between two ToRs.
   /// REQUIRES: different, connected ToRs.
@@ -57,7 +83,18 @@ class Router final {
   const LinkTable* links_;
   IdVector<SwitchId, SwitchHash> hashes_;
   IdVector<RnicId, SwitchHash> bond_hashes_;  ///< empty without bonds
-  std::optional<GraphRoutes> graph_;          ///< of a graph
+  struct OneBit {
+    SwitchId id;
+    HashAlgorithm before = HashAlgorithm::kMix;
+    std::uint32_t count = 0;
+  };
+
+  void set_cables();
+
+  std::vector<OneBit> one_bit_;                   ///< few
+  std::vector<std::pair<RnicId, RnicId>> swaps_;  ///< few
+  IdVector<RnicId, RnicId> cabled_as_;            ///< empty: all are where they belong
+  std::optional<GraphRoutes> graph_;              ///< of a graph
   std::uint64_t version_ = 0;
 };
 

@@ -62,20 +62,29 @@ auto rows_of(const std::vector<Row>& rows, LinkId link) {
 }  // namespace
 
 void LinkLoads::cover(const World& world, Time from, Time to) {
+  const std::uint64_t version =
+      world.links().version() + world.router().version() + world.queue_control().version();
+  cover_version(world, version, {from, to});
+}
+
+void LinkLoads::cover_planned(const World& world, const Router& planned, Time from, Time to) {
+  planned_ = &planned;
+  cover_version(world, 0, {from, to});
+}
+
+void LinkLoads::cover_version(const World& world, std::uint64_t version, TimeSpan span) {
   on_ = world.options().load.model == LoadModel::kLinks;
   if (!on_) {
     return;
   }
-  const std::uint64_t version =
-      world.links().version() + world.router().version() + world.queue_control().version();
   if (!built_ || version != built_for_ || world.jobs().revision() != jobs_revision_) {
     rebuild(world);
     built_ = true;
     built_for_ = version;
     jobs_revision_ = world.jobs().revision();
   }
-  cover_groups(world, from, to);
-  cover_phases(from, to);
+  cover_groups(world, span.from, span.to);
+  cover_phases(span.from, span.to);
 }
 
 LinkLoads::GroupIndex LinkLoads::add_group(const Group& group) {
@@ -89,17 +98,7 @@ void LinkLoads::rebuild(const World& world) {
   groups_.clear();
   loose_.clear();
   bursts_.clear();
-  rates_ = IdVector<LinkId, double>(fabric.link_count());
-  host_ports_ = IdVector<LinkId, std::uint8_t>(fabric.link_count());
-  controlled_ = IdVector<LinkId, std::uint8_t>(fabric.link_count());
-  for (std::uint32_t l = 0; l < fabric.link_count(); ++l) {
-    const LinkId link(l);
-    const CableId cable = Fabric::cable_of(link);
-    rates_[link] = bytes_per_ns(fabric.rate(cable)) *
-                   std::max(kLeastCapacity, world.links().capacity_ratio(link));
-    host_ports_[link] = Fabric::is_up(link) && fabric.is_access(cable) ? 1 : 0;
-    controlled_[link] = marks(world, link) ? 1 : 0;
-  }
+  set_links(world);
   add_jobs(world);
   for (const OfferedFlow& flow : world.options().load.flows) {
     const double rate = bytes_per_ns(fabric.rate(fabric.access_cable(flow.source)));
@@ -116,6 +115,25 @@ void LinkLoads::rebuild(const World& world) {
     add_incast(world, incast);
   }
   sort_shares(world);
+}
+
+void LinkLoads::set_links(const World& world) {
+  const Fabric& fabric = world.fabric();
+  rates_ = IdVector<LinkId, double>(fabric.link_count());
+  host_ports_ = IdVector<LinkId, std::uint8_t>(fabric.link_count());
+  controlled_ = IdVector<LinkId, std::uint8_t>(fabric.link_count());
+  const bool planned = planned_ != nullptr;
+  for (std::uint32_t l = 0; l < fabric.link_count(); ++l) {
+    const LinkId link(l);
+    const CableId cable = Fabric::cable_of(link);
+    // What a storm of pauses leaves of a link is a slow link whose queue no mark shortens.
+    const double storm_pass = planned ? 1.0 : world.queue_control().storm_pass(link);
+    const double left = planned ? 1.0 : world.links().capacity_ratio(link) * storm_pass;
+    rates_[link] = bytes_per_ns(fabric.rate(cable)) * std::max(kLeastCapacity, left);
+    host_ports_[link] = Fabric::is_up(link) && fabric.is_access(cable) ? 1 : 0;
+    const bool marking = planned ? options_.control != CongestionControl::kOff : marks(world, link);
+    controlled_[link] = marking && storm_pass >= 1.0 ? 1 : 0;
+  }
 }
 
 void LinkLoads::add_jobs(const World& world) {
@@ -145,7 +163,7 @@ void LinkLoads::add_flow(const World& world, const Routed& flow) {
   if (flow.bytes_per_ns <= 0.0) {
     return;
   }
-  const LinkPath way = world.router().path(
+  const LinkPath way = router(world).path(
       flow.source, flow.target, flow_hash(flow.source.index(), flow.target.index(), flow.port));
   LinkId input;
   for (const LinkId link : way.span()) {
@@ -165,9 +183,9 @@ void LinkLoads::add_incast(const World& world, const OfferedIncast& incast) {
     const std::uint16_t port = sender.source_port.value_or(
         job_flow_port(world.options().seed, world.fabric(), sender.source, incast.target));
     ways.push_back(
-        world.router().path(sender.source,
-                            incast.target,
-                            flow_hash(sender.source.index(), incast.target.index(), port)));
+        router(world).path(sender.source,
+                           incast.target,
+                           flow_hash(sender.source.index(), incast.target.index(), port)));
   }
   const IncastShape shape{.burst_bytes = incast.burst_bytes,
                           .period_ns = static_cast<double>(incast.period.count())};

@@ -48,6 +48,10 @@ class LinkLoads final {
   /// Knows what is active in [from, to); `world` as it is now.
   void cover(const World& world, Time from, Time to);
 
+  /// Likewise, as if nothing were wrong: flows go the ways of `planned`, links have their rates,
+  /// queues take part in congestion control.  REQUIRES: `planned` stays as it is.
+  void cover_planned(const World& world, const Router& planned, Time from, Time to);
+
   bool on() const { return on_; }
 
   /// What a probe meets on its two ways.  Brings `until` forward to the moment at which that
@@ -109,7 +113,13 @@ class LinkLoads final {
     GroupIndex group = 0;
   };
 
+  const Router& router(const World& world) const {
+    return planned_ == nullptr ? world.router() : *planned_;
+  }
+
+  void cover_version(const World& world, std::uint64_t version, TimeSpan span);
   void rebuild(const World& world);
+  void set_links(const World& world);
   GroupIndex add_group(const Group& group);
   void add_jobs(const World& world);
   void add_flow(const World& world, const Routed& flow);
@@ -131,6 +141,7 @@ class LinkLoads final {
                  Time at,
                  Time& until) const;
 
+  const Router* planned_ = nullptr;  ///< null: the world's own, and everything as it is
   bool on_ = false;
   bool built_ = false;
   std::uint64_t built_for_ = 0;  ///< sum of the versions of what decides about ways

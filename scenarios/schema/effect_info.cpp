@@ -288,6 +288,33 @@ std::vector<EffectInfo> table_one_effects() {
   };
 }
 
+/// Of pauses and of ways that were not planned.
+std::vector<EffectInfo> way_effects() {
+  return {
+      {"pause.storm",
+       EffectKind::kPauseStorm,
+       {RefKind::kCable, RefKind::kPort},
+       "paused",
+       "direction",
+       "The end that `direction` leads to has the other end pause for that share of the time: "
+       "what goes there waits, and with `load.model: links` the ports behind it are paused too."},
+      {"hash.change",
+       EffectKind::kHashChange,
+       {RefKind::kSwitch},
+       "",
+       "",
+       "Of the switch's hash one bit is left: it uses two of its uplinks, and the rest are idle. "
+       "Seen with `load.model: links` where two are not enough."},
+      {"cable.swap",
+       EffectKind::kCableSwap,
+       {RefKind::kRnic},
+       "to",
+       "",
+       "The RNIC and `to`, another of its host, have each other's cables: their packets go in and "
+       "out by each other's ToR."},
+  };
+}
+
 std::vector<EffectInfo> all_effects() {
   std::vector<EffectInfo> all = cable_effects();
   for (const std::vector<EffectInfo>& more : {host_effects(),
@@ -295,7 +322,8 @@ std::vector<EffectInfo> all_effects() {
                                               table_effects(),
                                               device_effects(),
                                               reported_effects(),
-                                              table_one_effects()}) {
+                                              table_one_effects(),
+                                              way_effects()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

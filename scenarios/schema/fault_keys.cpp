@@ -72,6 +72,12 @@ void add_what(KeyTable<EffectDraft>& table) {
              "link.rate: share of its rate that the cable still carries.")
       .otherwise("required for link.rate");
   table
+      .ratio("paused",
+             {0.01, 1.0},
+             spec(&EffectSpec::paused),
+             "pause.storm: share of the time; 1 lets nothing pass.")
+      .otherwise("required for pause.storm");
+  table
       .duration("delay",
                 {std::chrono::nanoseconds(1), std::chrono::seconds(10)},
                 spec(&EffectSpec::delay),
@@ -101,8 +107,8 @@ void add_where(KeyTable<EffectDraft>& table) {
       .component("to",
                  field(&EffectDraft::to),
                  "rule.*: the remote RNIC of an encap rule. tunnel.*, flow.edit: the RNIC at the "
-                 "other end.")
-      .otherwise("required for encap, tunnel.neighbour, tunnel.route and flow.edit");
+                 "other end. cable.swap: the other RNIC of the host.")
+      .otherwise("required for encap, tunnel.neighbour, tunnel.route, flow.edit and cable.swap");
   table.choice<NeighbourState>(
       "neighbour",
       {{"missing", NeighbourState::kMissing}, {"stale", NeighbourState::kStale}},
@@ -230,8 +236,11 @@ void add_parameters(KeyTable<FaultDraft>& table) {
   table
       .component("to",
                  field(&FaultDraft::to),
-                 "Overlay kinds: the remote RNIC of an encap rule, a route or a neighbour.")
-      .otherwise("required for encap, route-missing, neighbour-missing and neighbour-stale");
+                 "Overlay kinds: the remote RNIC of an encap rule, a route or a neighbour. "
+                 "miscabled-rails: the other RNIC of the host.")
+      .otherwise(
+          "required for encap, route-missing, neighbour-missing, neighbour-stale and "
+          "miscabled-rails");
   table.ratio("flow_share",
               kShare,
               parameter(&KindParameters::flow_share),
@@ -274,6 +283,10 @@ void add_reported_kinds(KeyTable<FaultDraft>& table) {
               {0.01, 1.0},
               parameter(&KindParameters::rate_left),
               "lane-downgrade: share of its rate that the cable still carries.");
+  table.ratio("paused",
+              {0.01, 1.0},
+              parameter(&KindParameters::paused),
+              "pfc-storm: share of the time in which the far end has the sender pause.");
   table.ratio("ber_from",
               {1e-15, 0.5},
               parameter(&KindParameters::ber_from),

@@ -148,10 +148,28 @@ class FaultResolver final {
     return remote;
   }
 
+  /// `to` of cables that are swapped.
+  RnicId sister(RnicId own, const std::string& to, const std::string& path) const {
+    const RnicId other = component(to, path, {RefKind::kRnic}).rnic();
+    if (other == own || fabric_.host_of(other) != fabric_.host_of(own)) {
+      complain(path,
+               {"another RNIC of the same host",
+                found(path),
+                "cables are swapped where both ends are in reach: on one host"});
+    }
+    return other;
+  }
+
   void resolve_kind(const FaultDraft& draft, const std::string& path, FaultSpec& fault) const {
     // CORRECTNESS: the reader of `kind` accepts the names of fault_kinds() and nothing else.
     const FaultKind& info =
         *std::ranges::find(fault_kinds(), std::string_view(draft.kind), &FaultKind::name);
+    if (info.with != nullptr) {
+      complain(path + ".kind",
+               {"a kind that is one fault",
+                in_quotes(info.name),
+                "list each of its faults, or let it arise: failures.kinds takes it"});
+    }
     std::vector<std::string_view> allowed = {"name", "kind", "on", "at", "for"};
     const std::vector<std::string_view> own = split_words(info.keys);
     allowed.insert(allowed.end(), own.begin(), own.end());
@@ -164,6 +182,8 @@ class FaultResolver final {
     parameters.on = fault.on = component(draft.on, path + ".on", on);
     if (std::ranges::find(own, "rule") != own.end()) {
       parameters.peer = peer(parameters.rule, parameters.on.rnic(), draft.to, path + ".to");
+    } else if (info.name == "miscabled-rails") {
+      parameters.peer = sister(parameters.on.rnic(), draft.to, path + ".to");
     } else if (std::ranges::find(own, "to") != own.end()) {
       parameters.peer = peer(RuleRole::kEncap, parameters.on.rnic(), draft.to, path + ".to");
     }
@@ -204,6 +224,9 @@ class FaultResolver final {
     if (effect.kind == EffectKind::kTunnelNeighbour || effect.kind == EffectKind::kTunnelRoute ||
         effect.kind == EffectKind::kFlowEdit) {
       effect.peer = peer(RuleRole::kEncap, effect.on.rnic(), draft.to, path + ".to");
+    }
+    if (effect.kind == EffectKind::kCableSwap) {
+      effect.peer = sister(effect.on.rnic(), draft.to, path + ".to");
     }
     if ((effect.over > Duration::zero()) != (effect.ber_from > 0.0)) {
       const bool has_from = effect.ber_from > 0.0;

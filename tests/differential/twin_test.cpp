@@ -106,6 +106,9 @@ bool touches(const EffectSpec& effect, const World& healthy, const VisitRecord& 
       return fabric.host_of(visit.source).index() == effect.on.index ||
              fabric.host_of(visit.target).index() == effect.on.index;
     case EffectKind::kSwitchLoss:
+    case EffectKind::kPauseStorm:
+    case EffectKind::kHashChange:
+    case EffectKind::kCableSwap:
     case EffectKind::kControlOff:
       return true;  // A pause spreads to whoever shares a port.
   }

@@ -22,7 +22,8 @@ RngStream stream_of(std::uint64_t seed) {
 /// A world that fulfils the needs of every kind.
 WorldOptions generous() {
   WorldOptions options = small_world_options();
-  options.fabric.bond_members = 2;
+  options.fabric.preset = FabricPreset::kHpn;
+  options.fabric.aggregation_switches = 4;
   options.load.model = LoadModel::kLinks;
   return options;
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace bonescan::test {
 namespace {
@@ -176,6 +177,179 @@ TEST(LinkBer, GrowsEvenlyInItsLogarithmUntilItsCliff) {
   again->revert(small.world);
   small.run_for(std::chrono::seconds(60));
   EXPECT_NEAR(small.added_loss(RnicId(3), RnicId(0)), 0.0, 1e-12) << "no step after the end";
+}
+
+EffectSpec storm(SmallWorld& small, double paused) {
+  EffectSpec spec = on_cable(EffectKind::kPauseStorm, small.world.fabric().access_cable(RnicId(0)));
+  spec.direction = EffectDirection::kDown;
+  spec.paused = paused;
+  return spec;
+}
+
+// 65,535 quanta of 512 bits at 400 Gb/s are 83.9 us.
+TEST(PauseStorm, HoldsWhatGoesToItsEndForHalfOfAPauseInTheMean) {
+  SmallWorld small;
+  small.run_until(at_s(5));
+  const LinkId held = Fabric::down(small.world.fabric().access_cable(RnicId(0)));
+  const auto effect = small.apply(storm(small, 0.8));
+  for (const auto& [source, target] : small.pairs()) {
+    const int n = small.crossings(source, target, held);
+    EXPECT_NEAR(small.added_ns(source, target), n * 0.8 * 0.5 * 83'884.8, 1.0);
+    EXPECT_NEAR(small.added_loss(source, target), 0.0, 1e-12);
+  }
+  EXPECT_GT(small.probe(RnicId(2), RnicId(0), at_ms(5'001)), 40'000u);
+  effect->revert(small.world);
+  EXPECT_EQ(small.added_ns(RnicId(2), RnicId(0)), 0.0);
+}
+
+TEST(PauseStorm, ThatNeverLetsGoIsADeadDirection) {
+  SmallWorld small;
+  const auto effect = small.apply(storm(small, 1.0));
+  for (const auto& [source, target] : small.pairs()) {
+    const bool hit = source == RnicId(0) || target == RnicId(0);
+    EXPECT_NEAR(small.added_loss(source, target), hit ? 1.0 : 0.0, 1e-5);
+  }
+}
+
+// RNIC 4 sends 40 % of the link's rate to RNIC 0, of which a storm lets a tenth pass: the cables
+// between the switches that bring it are paused, and whoever comes over them waits as well.
+TEST(PauseStorm, PausesThePortsThatFeedItUnderLoad) {
+  SmallWorld held(loaded(0.4));
+  SmallWorld twin(loaded(0.4));
+  const auto effect = held.apply(storm(held, 0.9));
+  for (SmallWorld* small : {&held, &twin}) {
+    small->run_until(at_s(5));
+  }
+  // RNIC 2 is on the same rail and segment, so it shares the ToR of RNIC 0 with the flow's way.
+  const double idle_ns = mean_ns(held, RnicId(6), RnicId(2)) - mean_ns(twin, RnicId(6), RnicId(2));
+  EXPECT_NEAR(idle_ns, 0.0, 1.0);
+  for (SmallWorld* small : {&held, &twin}) {
+    small->run_until(at_s(12));
+  }
+  // Of the source ports one at least takes the flow's own cables.
+  double most_ns = 0.0;
+  for (std::uint16_t port = 50'000; port < 50'008; ++port) {
+    held.port = port;
+    twin.port = port;
+    most_ns = std::max(most_ns,
+                       mean_ns(held, RnicId(6), RnicId(2)) - mean_ns(twin, RnicId(6), RnicId(2)));
+  }
+  EXPECT_GT(most_ns, 1'000.0) << "no victim";
+  effect->revert(held.world);
+  EXPECT_EQ(mean_ns(held, RnicId(6), RnicId(2)), mean_ns(twin, RnicId(6), RnicId(2)));
+}
+
+TEST(HashChange, LeavesTwoUplinksAndGivesAllBack) {
+  WorldOptions options = small_world_options();
+  options.fabric.aggregation_switches = 8;
+  SmallWorld small(options);
+  const Fabric& fabric = small.world.fabric();
+  const auto uplinks = [&](RnicId source, RnicId target) {
+    std::set<LinkId> used;
+    for (std::uint16_t port = 50'000; port < 50'200; ++port) {
+      small.port = port;
+      used.insert(resolve_path(small.world, small.spec(source, target)).request.links[1]);
+    }
+    return used.size();
+  };
+  EXPECT_EQ(uplinks(RnicId(1), RnicId(7)), 8u);
+  const SwitchId tor = fabric.tor_of(RnicId(1));
+  const auto one = small.apply(on_switch(EffectKind::kHashChange, tor));
+  const auto two = small.apply(on_switch(EffectKind::kHashChange, tor));
+  EXPECT_EQ(uplinks(RnicId(1), RnicId(7)), 2u);
+  EXPECT_EQ(uplinks(RnicId(0), RnicId(6)), 8u) << "another ToR";
+  one->revert(small.world);
+  EXPECT_EQ(uplinks(RnicId(1), RnicId(7)), 2u) << "the other one lasts";
+  two->revert(small.world);
+  EXPECT_EQ(uplinks(RnicId(1), RnicId(7)), 8u);
+}
+
+/// Thirty flows of 6 % of a link from RNIC 1 and its ToR's other RNIC: 45 % of four uplinks, or 90
+/// % of two if they share evenly, which few hashes do.
+WorldOptions spread() {
+  WorldOptions options = small_world_options();
+  options.fabric.aggregation_switches = 4;
+  options.latency.spike_ratio = 0.0;
+  options.load.model = LoadModel::kLinks;
+  options.load.ring_rate = BitsPerSecond(0);
+  options.load.pipeline_rate = BitsPerSecond(0);
+  for (std::uint16_t n = 0; n < 30; ++n) {
+    options.load.flows.push_back({.source = RnicId(n % 2 == 0 ? 1 : 3),
+                                  .target = RnicId(n % 4 < 2 ? 5 : 7),
+                                  .rate_share = 0.06,
+                                  .source_port = static_cast<std::uint16_t>(1'000 + n),
+                                  .from = at_s(1),
+                                  .to = at_s(600)});
+  }
+  return options;
+}
+
+TEST(HashChange, MakesPairsWaitThatTwoUplinksCannotCarry) {
+  SmallWorld small(spread());
+  SmallWorld twin(spread());
+  const SwitchId tor = small.world.fabric().tor_of(RnicId(1));
+  const auto effect = small.apply(on_switch(EffectKind::kHashChange, tor));
+  double most = 0.0;
+  double usual = 0.0;
+  for (std::uint16_t port = 50'000; port < 50'016; ++port) {
+    for (SmallWorld* one : {&small, &twin}) {
+      one->port = port;
+      one->run_until(std::max(one->now(), at_s(2)));
+    }
+    most = std::max(most, mean_ns(small, RnicId(1), RnicId(7)));
+    usual = std::max(usual, mean_ns(twin, RnicId(1), RnicId(7)));
+  }
+  EXPECT_GT(most, usual + 1'000.0);
+  effect->revert(small.world);
+  EXPECT_EQ(mean_ns(small, RnicId(1), RnicId(7)), mean_ns(twin, RnicId(1), RnicId(7)));
+}
+
+EffectSpec swap_of(RnicId one, RnicId other) {
+  EffectSpec spec = on_rnic(EffectKind::kCableSwap, one);
+  spec.peer = other;
+  return spec;
+}
+
+// RNICs 0 and 1 of host 0: rail 0 and rail 1.  RNIC 2 is on the ToR of RNIC 0, RNIC 3 on that of 1.
+TEST(CableSwap, SendsBothRnicsByEachOthersTor) {
+  SmallWorld small;
+  const Fabric& fabric = small.world.fabric();
+  const auto effect = small.apply(swap_of(RnicId(0), RnicId(1)));
+  const auto links = [&](RnicId source, RnicId target) {
+    return resolve_path(small.world, small.spec(source, target)).request;
+  };
+  EXPECT_EQ(links(RnicId(0), RnicId(3)).count, 2u) << "it is now on the ToR of RNIC 3";
+  EXPECT_EQ(links(RnicId(0), RnicId(2)).count, 4u);
+  EXPECT_EQ(links(RnicId(0), RnicId(2)).links[0], Fabric::up(fabric.access_cable(RnicId(1))));
+  EXPECT_EQ(links(RnicId(2), RnicId(0)).links[3], Fabric::down(fabric.access_cable(RnicId(1))));
+  // Two links of 750 ns more each way, or fewer.
+  EXPECT_DOUBLE_EQ(small.added_ns(RnicId(0), RnicId(2)), 3'000.0);
+  EXPECT_DOUBLE_EQ(small.added_ns(RnicId(0), RnicId(3)), -3'000.0);
+  EXPECT_DOUBLE_EQ(small.added_ns(RnicId(0), RnicId(6)), 0.0) << "it crosses the spines anyway";
+  EXPECT_DOUBLE_EQ(small.added_ns(RnicId(2), RnicId(6)), 0.0);
+  for (const auto& [source, target] : small.pairs()) {
+    EXPECT_NEAR(small.added_loss(source, target), 0.0, 1e-12);
+  }
+  const auto again = small.apply(swap_of(RnicId(1), RnicId(5)));
+  effect->revert(small.world);
+  again->revert(small.world);
+  for (const auto& [source, target] : small.pairs()) {
+    EXPECT_DOUBLE_EQ(small.added_ns(source, target), 0.0);
+  }
+}
+
+TEST(CableSwap, SilencesBothWhereRailsAreApart) {
+  WorldOptions options = small_world_options();
+  options.fabric.preset = FabricPreset::kRailOnly;
+  SmallWorld small(options);
+  const auto effect = small.apply(swap_of(RnicId(0), RnicId(1)));
+  for (const auto& [source, target] : small.pairs()) {
+    const bool swapped = std::min(source, target) < RnicId(2);
+    const bool designed = small.world.fabric().connected(source, target);
+    if (designed) {
+      EXPECT_NEAR(small.added_loss(source, target), swapped ? 1.0 : 0.0, 1e-5);
+    }
+  }
 }
 
 TEST(ReportedEffects, RefuseComponentsThatTheyCannotActOn) {

@@ -1,7 +1,6 @@
 // The kinds that operators report: what a fault of each does to the pairs of a small world, and
 // where draw() puts it.
 #include "faults/kinds/fault_kind.h"
-#include "faults/kinds/fault_site.h"
 #include "tests/support/small_world.h"
 
 #include <gtest/gtest.h>
@@ -246,54 +245,32 @@ TEST(OpticsDegrading, IsUnseenUntilTheCliffAndGrayBehindIt) {
   EXPECT_NEAR(small.added_loss(RnicId(2), RnicId(7)), 0.0, 1e-9);
 }
 
-/// Does something that a job uses break?
-bool is_used(const FaultSite& site, const ComponentRef& on) {
-  const auto holds = [](const auto& list, const auto& item) {
-    return std::find(list.begin(), list.end(), item) != list.end();
-  };
-  switch (on.kind) {
-    case RefKind::kRnic:
-      return holds(site.rnics(), on.rnic());
-    case RefKind::kCable:
-    case RefKind::kPort:
-      return holds(site.access_cables(), on.cable()) || holds(site.fabric_cables(), on.cable());
-    case RefKind::kSwitch:
-      return holds(site.tors(), on.switch_id()) || holds(site.spines(), on.switch_id());
-    default:
-      return false;
-  }
+WorldOptions dual_tor() {
+  WorldOptions options = small_world_options();
+  options.fabric.preset = FabricPreset::kHpn;
+  return options;
 }
 
-TEST(ReportedKinds, AreDrawnOnWhatJobsUseWithParametersThatFit) {
-  SmallWorld plain;
-  SmallWorld bonds(bonded());
-  for (const FaultKind& kind : fault_kinds()) {
-    SCOPED_TRACE(kind.name);
-    if (kind.table_row != 0) {
-      continue;  // KindDraws
+// Hosts leave the dead ToR after 100 ms, others after 300 ms; then the other plane has all.
+TEST(DualTorSwitchover, IsSeenUntilEverybodyUsesTheOtherPlane) {
+  SmallWorld small(dual_tor());
+  small.run_until(at_s(10));
+  const Fabric& fabric = small.world.fabric();
+  KindParameters parameters;
+  parameters.on = {RefKind::kSwitch, fabric.tor_of(kOn, 1).index()};
+  const Broken broken(small, "dual-tor-switchover", parameters);
+  const auto count_silent = [&](RnicId source, RnicId target) {
+    int silent = 0;
+    for (std::uint16_t port = 50'000; port < 50'100; ++port) {
+      small.port = port;
+      silent += small.added_loss(source, target) > 0.99 ? 1 : 0;
     }
-    const bool needs_bonds = kind.needs.find("bond") != std::string_view::npos;
-    SmallWorld& small = needs_bonds ? bonds : plain;
-    const FaultSite site(small.world);
-    if (needs_bonds) {
-      EXPECT_FALSE(kind.draw(FaultSite(plain.world), RngStream(1, Purpose::kTest, 0)));
-      EXPECT_FALSE(kind.needs.empty());
-    }
-    for (std::uint32_t seed = 0; seed < 50; ++seed) {
-      SCOPED_TRACE(testing::Message() << "seed=" << seed);
-      const RngStream stream(seed, Purpose::kTest, 180);
-      const auto drawn = kind.draw(site, stream);
-      ASSERT_TRUE(drawn.has_value());
-      EXPECT_TRUE(is_used(site, drawn->on));
-      const auto effects = effects_of_kind(kind.name, *drawn);
-      ASSERT_TRUE(effects.has_value()) << effects.error().detail;
-      for (const EffectSpec& effect : *effects) {
-        EXPECT_TRUE(make_effect(effect).has_value());
-      }
-      const auto again = kind.draw(site, stream);
-      EXPECT_EQ(again->on, drawn->on) << "a function of world and stream";
-    }
-  }
+    return silent;
+  };
+  EXPECT_GT(count_silent(kOn, RnicId(7)), 30) << "of the plane of the ToR";
+  EXPECT_EQ(count_silent(RnicId(2), RnicId(6)), 0) << "another rail";
+  small.run_for(std::chrono::seconds(1));
+  EXPECT_EQ(count_silent(kOn, RnicId(7)), 0);
 }
 
 }  // namespace

@@ -228,6 +228,9 @@ faults:
       - {effect: switch.loss, on: agg-1, ratio: 10%, flow_share: 50%}
       - {effect: link.ber, on: "link(tor-0.0, agg-1)", ber: 1e-3, ber_from: 1e-5, over: 1min}
       - {effect: link.rate, on: "link(tor-0.0, agg-1)", rate_left: 50%}
+      - {effect: pause.storm, on: "link(host-0.00/rnic-0/port-1, tor-0.0)", paused: 90%}
+      - {effect: hash.change, on: tor-0.0}
+      - {effect: cable.swap, on: host-0.00/rnic-1, to: host-0.00/rnic-2}
   - {name: re, kind: large-packet-loss, on: "link(tor-0.0, agg-1)", at: 2min, direction: up,
      min_packet: 1025B}
   - {name: rf, kind: dscp-loss, on: "link(tor-0.0, agg-1)", at: 2min, dscp: 26, direction: up}
@@ -236,6 +239,8 @@ faults:
   - {name: ri, kind: eswitch-full, on: host-0.00/rnic-2, at: 2min, entries: 2}
   - {name: rj, kind: pcie-width-loss, on: host-0.00/rnic-2, at: 2min, lanes: 8}
   - {name: rk, kind: lane-downgrade, on: "link(tor-0.0, agg-1)", at: 2min, rate_left: 50%}
+  - {name: rm2, kind: pfc-storm, on: "link(host-0.00/rnic-0/port-1, tor-0.0)", at: 2min,
+     paused: 90%}
   - {name: rl, kind: optics-degrading, on: "link(tor-0.0, agg-1)", at: 2min, ber_from: 1e-5,
      ber: 2e-3, over: 1min}
 failures:
@@ -244,12 +249,13 @@ failures:
   from: 1min
   until: 20min
   length: 2min
+  apart: 1min
   process: count
   mix: list
   rates: {link: 0.1, tor: 0.1, rnic: 0.1, software: 0.1}
   times: 100
   weibull_shape: 0.7
-  repair: {law: log-normal, median: 1min, p90: 5min, comes_back: 10%, within: 1min}
+  repair: {law: fixed, median: 1min, p90: 5min, comes_back: 10%, within: 1min}
   frailty: {shape: 0.9}
   groups: {share: 10%, of: any, members: 3, spread: 10s, batches: 4}
   trace:

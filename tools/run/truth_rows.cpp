@@ -12,6 +12,9 @@
 namespace bonescan {
 namespace {
 
+/// Loss that users notice, as ground_truth.cpp has it.
+constexpr double kVisibleLoss = 0.01;
+
 /// Per decision: one false alarm a fleet-day over 32,768 RNICs at a decision a second.
 constexpr double kBoundAlpha = 1.0 / (32'768.0 * 86'400.0);
 
@@ -31,13 +34,21 @@ Layer layer_of(TruthLayer layer) {
   return Layer::kUndetermined;
 }
 
+/// Mechanisms that make packets wait, unless a queue is full.
+bool makes_wait(EffectKind kind) {
+  return kind == EffectKind::kControlOff || kind == EffectKind::kLinkRate ||
+         kind == EffectKind::kPauseStorm || kind == EffectKind::kHashChange ||
+         kind == EffectKind::kCableSwap;
+}
+
 /// What the mechanism does to the paths it touches.
 Symptom symptom_of(const TruthRecord& record, const FaultSpec& fault) {
   // Ports that drop are of the RNIC too.
   const bool of_device = record.layer == TruthLayer::kRnic || record.layer == TruthLayer::kHost;
   const bool is_slow = of_device && record.loss_ratio == 0.0;
   const EffectKind kind = fault.effects.front().kind;
-  if (is_slow || kind == EffectKind::kLinkDelay || kind == EffectKind::kFlowLimit) {
+  if ((makes_wait(kind) && record.loss_ratio < kVisibleLoss) || is_slow ||
+      kind == EffectKind::kLinkDelay || kind == EffectKind::kFlowLimit) {
     return Symptom::kLatency;
   }
   const bool flaps = fault.effects.front().kind == EffectKind::kPortFlap;
@@ -65,6 +76,22 @@ Component component_of(const TruthRecord& record, const World& world) {
       break;
   }
   return {ComponentType::kHost, name};
+}
+
+/// Of a switch the cables that end at it; of others those that go down with them.
+std::vector<CableId> ends_at(const Fabric& fabric, const ComponentRef& on) {
+  if (on.kind != RefKind::kSwitch) {
+    return cables_of(fabric, on);
+  }
+  std::vector<CableId> cables;
+  for (std::uint32_t c = 0; c < fabric.cable_count(); ++c) {
+    const CableId cable(c);
+    const bool lower = !fabric.is_access(cable) && fabric.lower_switch(cable) == on.switch_id();
+    if (lower || fabric.upper_switch(cable) == on.switch_id()) {
+      cables.push_back(cable);
+    }
+  }
+  return cables;
 }
 
 std::vector<std::string> equivalent_links(const CrossingSignatures& signatures,
@@ -161,6 +188,9 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
                  .ended = record.ended,
                  .time_zero = record.time_zero,
                  .visible = record.visible,
+                 .host_visible =
+                     record.host_visible || (scenario.telemetry.rdma_counters &&
+                                             fault.effects.front().kind == EffectKind::kRdmaBypass),
                  .loss_ratio = record.loss_ratio,
                  .latency_factor = record.latency_factor,
                  .pairs = affected_pairs(record, endpoints),
@@ -182,8 +212,17 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
       row.equivalent = {fmt::format("{} {}", to_string(component.type), component.name)};
       if (record.layer == TruthLayer::kUnderlay) {
         // All ports of an RNIC: what probes see is its cables.
-        for (const CableId cable : cables_of(world.fabric(), record.component)) {
+        // Of a switch: the cables that end at it.
+        for (const CableId cable : ends_at(world.fabric(), record.component)) {
           row.equivalent.push_back("link " + world.fabric().cable_name(cable));
+        }
+        for (const EffectSpec& effect : fault.effects) {
+          if (effect.kind == EffectKind::kCableSwap) {
+            for (const CableId cable :
+                 cables_of(world.fabric(), {RefKind::kRnic, effect.peer->index()})) {
+              row.equivalent.push_back("link " + world.fabric().cable_name(cable));
+            }
+          }
         }
       }
     }
