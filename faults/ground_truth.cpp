@@ -58,7 +58,7 @@ std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
       }
       break;
     case RefKind::kSwitch:
-      if (fabric.is_graph() || is_core(fabric, on.switch_id())) {
+      if (fabric.is_graph() || fabric.is_core(on.switch_id())) {
         add_tors([](SwitchId) { return true; });
       } else {
         below(on.switch_id());

@@ -274,8 +274,9 @@ class Planner final {
       return tl::unexpected(with.error());
     }
     for (const FaultSpec& fault : *with) {
-      places_.occupy(fault.on, fault.at, end_of(fault.at, fault.duration));
-      faults_.push_back(fault);
+      if (places_.retake(fault.on, fault.at, end_of(fault.at, fault.duration))) {
+        faults_.push_back(fault);
+      }
     }
     return {};
   }
