@@ -129,6 +129,8 @@ def script_items(block, index, match):
     items = []
     for place, line in body:
         text = line.strip()
+        if text.startswith("#"):
+            continue
         if text.startswith("- "):
             items.append((place, [] if text == "- |" else [text[2:]]))
         elif items:

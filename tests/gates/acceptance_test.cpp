@@ -1,6 +1,6 @@
 // What the gate of a pull request is for: it must turn red when 3 % of the incidents are dropped,
 // and stay green when nothing has changed.  Twenty repetitions each, on seeds used nowhere else.
-#include "tests/gates/synthetic_campaign.h"
+#include "tests/support/synthetic_campaign.h"
 #include "tools/gates/gate_file.h"
 #include "tools/gates/judge.h"
 
@@ -21,23 +21,6 @@ GateFile pull_request() {
 
 CampaignData campaign(std::uint64_t repetition) {
   return synthetic_campaign(kFirstSeed + repetition * kPairs, {.runs = kPairs});
-}
-
-/// Each incident of the campaign is dropped with this chance; the fault that it found is missed.
-void drop_incidents(CampaignData& data, double chance, std::uint64_t repetition) {
-  const RngStream stream(repetition, Purpose::kGateDrop, 0);
-  std::uint64_t row = 0;
-  for (const CampaignIncident& incident : data.incidents) {
-    if (stream.open01_at(row++) >= chance || !incident.fault) {
-      continue;
-    }
-    for (CampaignFault& fault : data.faults) {
-      if (fault.cell == incident.cell && fault.seed == incident.seed &&
-          fault.scheme == incident.scheme && fault.fault == *incident.fault) {
-        lose(fault);
-      }
-    }
-  }
 }
 
 GateVerdict verdict_of(const GateReport& report, std::string_view gate) {

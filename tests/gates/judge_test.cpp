@@ -1,6 +1,6 @@
 #include "tools/gates/judge.h"
 
-#include "tests/gates/synthetic_campaign.h"
+#include "tests/support/synthetic_campaign.h"
 #include "tools/gates/gate_file.h"
 
 #include <algorithm>
@@ -285,21 +285,6 @@ TEST(PairedGate, DelaysAreComparedSeedBySeed) {
     EXPECT_NEAR(*result.strata.front().decisive, 0.3, 1e-9);
     EXPECT_EQ(judge_one(base + "200ms", candidate, &baseline).verdict, GateVerdict::kFailed);
   }
-}
-
-/// Three cells that take turns over odd seeds.
-TEST(Report, SeesThatCellsTakeTurns) {
-  CampaignData data = perfect(9);
-  EXPECT_EQ(judge_campaign(gate("measure: recall\n    at_least: 1%"), data, nullptr).turn_stride,
-            0U);
-  data.cells.resize(3);
-  for (std::size_t i = 0; i < data.runs.size(); ++i) {
-    data.runs[i].cell = static_cast<std::uint32_t>(i % 3);
-    data.faults[i].cell = data.runs[i].cell;
-    data.runs[i].seed = data.faults[i].seed = 2 * i + 1;
-  }
-  EXPECT_EQ(judge_campaign(gate("measure: recall\n    at_least: 1%"), data, nullptr).turn_stride,
-            2U);
 }
 
 TEST(Pairing, CountsWhatHasNoPartner) {

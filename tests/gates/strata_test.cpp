@@ -1,6 +1,6 @@
 #include "tools/gates/strata.h"
 
-#include "tests/gates/synthetic_campaign.h"
+#include "tests/support/synthetic_campaign.h"
 
 #include <algorithm>
 #include <cmath>
@@ -114,6 +114,16 @@ TEST(Strata, GrayFaultsCountInDelaysOfStrataOnly) {
   EXPECT_NEAR(*strata_of(data, "bonescan", StratifyBy::kKind)[0].time_to_detect.mean_s.value,
               1015.0 / 6,
               1e-9);
+}
+
+TEST(Strata, FaultsThatOnlyTheirHostShowsAreInNoOverallDelay) {
+  CampaignData data = small_campaign();
+  data.faults[9].visible = false;
+  data.faults[9].host_visible = true;
+  const Stratum all = figures_of(data, "bonescan").all;
+  EXPECT_NEAR(*all.time_to_detect.mean_s.value, 5.0, 1e-12);
+  EXPECT_EQ(all.host_visible, 1U);
+  EXPECT_NEAR(*all.recall_host_visible.ratio.value, 1.0, 1e-12);
 }
 
 TEST(Strata, ClassesAreTheHeadingsOfTheCatalog) {

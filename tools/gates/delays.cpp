@@ -11,6 +11,10 @@ void append(const std::vector<double>& from, std::vector<double>& to) {
 
 }  // namespace
 
+bool is_abrupt(const CampaignFault& fault) {
+  return !fault.gray && (fault.visible || !fault.host_visible);
+}
+
 void ClusteredDelays::add(const CampaignFault& fault) {
   Cluster& cluster = by_seed_[fault.seed];
   if (fault.time_to_detect_s) {

@@ -9,6 +9,10 @@
 
 namespace bonescan {
 
+/// Counts in the overall time to detect: neither gray nor seen by its host alone, whose rounds are
+/// slow.  Strata take every fault.
+bool is_abrupt(const CampaignFault& fault);
+
 class ClusteredDelays final {
  public:
   /// REQUIRES: the fault is decided.

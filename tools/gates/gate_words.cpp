@@ -56,7 +56,7 @@ std::string pairs_text(const StratumVerdict& stratum) {
 }
 
 /// Options of the campaign's command that a command for one run gives anew.
-constexpr std::array<std::string_view, 4> kReplaced = {"--seeds", "--parity", "--jobs", "--out"};
+constexpr std::array<std::string_view, 3> kReplaced = {"--seeds", "--jobs", "--out"};
 
 void add_share(std::string& words, std::size_t part, std::size_t whole, std::string_view what) {
   if (part > 0) {
@@ -170,16 +170,8 @@ std::string reproduce_command(const GateReport& report, const LostFault& lost) {
       words >> word;  // its value
     }
   }
-  // Where cells take turns, the cell of a seed follows from its place in the range.
-  const std::uint64_t first = lost.fault.seed - report.turn_stride * lost.fault.cell;
-  return fmt::format("bonescan campaign {}--seeds {}..{}{} --out lost-{}.sqlite",
-                     kept,
-                     first,
-                     lost.fault.seed,
-                     report.turn_stride < 2     ? ""
-                     : lost.fault.seed % 2 == 0 ? " --parity even"
-                                                : " --parity odd",
-                     lost.fault.seed);
+  return fmt::format(
+      "bonescan campaign {0}--seeds {1}..{1} --out lost-{1}.sqlite", kept, lost.fault.seed);
 }
 
 std::string lost_words(const LostFault& lost) {

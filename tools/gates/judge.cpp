@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <set>
 #include <tuple>
 
@@ -120,24 +119,6 @@ void add_lost(const Pairing& pairing, const std::string& scheme, GateReport& rep
   }
 }
 
-/// How seeds were dealt out, as far as the rows show it.
-std::uint64_t turn_stride(const CampaignData& data) {
-  std::map<std::uint64_t, std::uint32_t> cell_of;
-  bool has_even = false;
-  bool has_odd = false;
-  for (const CampaignRun& run : data.runs) {
-    const auto [known, is_new] = cell_of.emplace(run.seed, run.cell);
-    if (known->second != run.cell) {
-      return 0;
-    }
-    (run.seed % 2 == 0 ? has_even : has_odd) = true;
-  }
-  if (data.cells.size() < 2) {
-    return 0;
-  }
-  return has_even && has_odd ? 1 : 2;
-}
-
 }  // namespace
 
 std::string_view to_string(GateVerdict verdict) {
@@ -180,7 +161,6 @@ GateReport judge_campaign(const GateFile& gates,
   const CampaignData before =
       baseline == nullptr ? CampaignData{} : with_seeds(*baseline, gates.seeds);
   GateReport report{.campaign = data.name, .commit = data.commit, .command = data.command};
-  report.turn_stride = turn_stride(candidate);
   report.baseline_commit = baseline == nullptr ? "" : before.commit;
   std::set<std::pair<std::string, std::string>> listed;
   for (const Gate& gate : gates.gates) {

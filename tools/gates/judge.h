@@ -75,8 +75,6 @@ struct GateReport {
   std::vector<GateResult> results{};
   std::vector<LostFault> lost{};
   std::size_t gained = 0;  ///< faults that the candidate alone found
-  /// 0 if every cell ran every seed; else seeds went to the cells in turn, and lie so far apart.
-  std::uint64_t turn_stride = 0;
 
   bool is_green() const;
 };

@@ -2,6 +2,7 @@
 
 #include "tools/evaluate/bootstrap.h"
 #include "tools/gates/absolute_gate.h"
+#include "tools/gates/delays.h"
 #include "tools/gates/verdicts.h"
 
 #include <fmt/format.h>
@@ -201,7 +202,7 @@ std::map<std::string, Pairs> trials_of(const Gate& gate, const Pairing& pairing)
       continue;
     }
     Pairs& members = trials[std::move(name)];
-    const bool counts = gate.scope.by || !times || !pair.first->gray;
+    const bool counts = gate.scope.by || !times || is_abrupt(*pair.first);
     if (counts && is_trial(pair, gate.measure)) {
       members.push_back(pair);
     }

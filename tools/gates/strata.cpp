@@ -57,7 +57,7 @@ Stratum make_stratum(std::string name,
   std::size_t found_by_host = 0;
   for (const CampaignFault* fault : faults) {
     count_fault(*fault, stratum);
-    if (is_decided(fault->status) && (delay == Delay::kGrayToo || !fault->gray)) {
+    if (is_decided(fault->status) && (delay == Delay::kGrayToo || is_abrupt(*fault))) {
       delays.add(*fault);
     }
     found_by_host += fault->host_visible && fault->status == FaultStatus::kDetected ? 1 : 0;

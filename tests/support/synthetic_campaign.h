@@ -7,7 +7,11 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace bonescan {
@@ -92,6 +96,47 @@ inline void lose(CampaignFault& fault) {
   fault.time_to_detect_s.reset();
   fault.placement = Placement::kNotJudged;
   fault.set_size = 0;
+}
+
+/// Each incident is dropped with this chance.  Its fault is missed then, unless a further incident
+/// of it stays that opened within half a minute of time zero.
+inline void drop_incidents(CampaignData& data, double chance, std::uint64_t seed) {
+  constexpr double kDeadlineS = 30.0;  // the least of tools/evaluate/METHODS.md
+  using Key = std::tuple<std::uint32_t, std::uint64_t, std::string, std::uint32_t>;
+  std::map<Key, CampaignFault*> faults;
+  for (CampaignFault& fault : data.faults) {
+    faults[{fault.cell, fault.seed, fault.scheme, fault.fault}] = &fault;
+  }
+  const RngStream stream(seed, Purpose::kGateDrop, 0);
+  std::uint64_t row = 0;
+  std::vector<CampaignIncident> kept;
+  std::map<Key, CampaignFault*> orphans;
+  for (const CampaignIncident& incident : data.incidents) {
+    if (stream.open01_at(row++) >= chance) {
+      kept.push_back(incident);
+    } else if (incident.fault && incident.status == IncidentStatus::kMatched) {
+      const Key key{incident.cell, incident.seed, incident.scheme, *incident.fault};
+      orphans[key] = faults.at(key);
+    }
+  }
+  for (auto& [key, fault] : orphans) {
+    std::optional<double> next_s;
+    for (const CampaignIncident& incident : kept) {
+      if (incident.status == IncidentStatus::kDuplicate && incident.fault &&
+          Key{incident.cell, incident.seed, incident.scheme, *incident.fault} == key) {
+        const double delay_s = incident.opened_s - fault->time_zero_s.value_or(0.0);
+        if (delay_s >= 0 && delay_s <= kDeadlineS && (!next_s || delay_s < *next_s)) {
+          next_s = delay_s;
+        }
+      }
+    }
+    if (next_s) {
+      fault->time_to_detect_s = next_s;
+    } else {
+      lose(*fault);
+    }
+  }
+  data.incidents = std::move(kept);
 }
 
 }  // namespace bonescan
