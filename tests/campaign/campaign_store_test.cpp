@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -59,7 +60,9 @@ TEST(CampaignStore, GivesBackWhatWasStored) {
     CampaignStore store = open_store(file, expected);
     ASSERT_TRUE(store.add(results));
     EXPECT_EQ(store.run_count(), 3);
+    EXPECT_TRUE(store.finish());
   }
+  EXPECT_FALSE(std::filesystem::exists(file + "-wal"));
   for (const std::size_t r : {2U, 1U, 0U}) {
     const auto append = [](auto& all, const auto& some) {
       all.insert(all.end(), some.begin(), some.end());

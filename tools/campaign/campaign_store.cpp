@@ -245,4 +245,8 @@ Expected<void> CampaignStore::add(std::span<const CampaignResult> results) {
   return {};
 }
 
+Expected<void> CampaignStore::finish() {
+  return database_.execute("PRAGMA journal_mode = DELETE");
+}
+
 }  // namespace bonescan

@@ -47,6 +47,10 @@ class CampaignStore final {
   /// In one transaction.  REQUIRES: none of them is stored.  @errors kIo
   Expected<void> add(std::span<const CampaignResult> results);
 
+  /// Takes the write-ahead log into the file, which stands alone then.  Without it the file is as
+  /// valid, and has the log beside it.  @errors kIo if somebody is reading
+  Expected<void> finish();
+
  private:
   /// Owns a descriptor; the lock goes with it.
   class FileLock final {

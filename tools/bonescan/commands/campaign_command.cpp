@@ -232,6 +232,8 @@ int lead(const CampaignArguments& arguments, const std::string& command_line) {
       complain(store.error());
     }
     run_missing(plan, check, job_count(arguments), *store);
+    // Whoever reads it at this moment keeps the log beside the file, which is as good.
+    (void)store->finish();
   }
   return report(arguments, plan, file);
 }
