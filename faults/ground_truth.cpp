@@ -17,10 +17,6 @@ constexpr std::size_t kFewRnics = 256;
 constexpr double kVisibleLoss = 0.01;
 constexpr double kVisibleFactor = 1.25;
 
-bool is_core(const Fabric& fabric, SwitchId id) {
-  return fabric.core_count() > 0 && id.index() >= fabric.core(0).index();
-}
-
 /// RNICs whose pairs an effect could touch.
 std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
   const Fabric& fabric = world.fabric();
@@ -62,7 +58,7 @@ std::vector<RnicId> touched_rnics(const World& world, const ComponentRef& on) {
       }
       break;
     case RefKind::kSwitch:
-      if (fabric.is_graph() || is_core(fabric, on.switch_id())) {
+      if (fabric.is_graph() || fabric.is_core(on.switch_id())) {
         add_tors([](SwitchId) { return true; });
       } else {
         below(on.switch_id());
@@ -155,9 +151,32 @@ void GroundTruth::end(std::size_t fault) {
   watches_[fault]->record.ended = world_->engine().now();
 }
 
+/// Would what the host tells of itself (model/backend_sim/sim_host_inspector.h) differ?
+bool GroundTruth::told_by_host(const EffectSpec& effect) const {
+  switch (effect.kind) {
+    case EffectKind::kGidReregister:
+    case EffectKind::kGidSparse:
+    case EffectKind::kGidMissing:
+    case EffectKind::kPcieWidth:
+    case EffectKind::kHugepages:
+    case EffectKind::kBoardError:
+      return true;
+    case EffectKind::kPortDown:
+    case EffectKind::kPortFlap:
+      // Ports and bonds are read on hosts; what is between switches is not.
+      return effect.on.kind != RefKind::kCable || world_->fabric().is_access(effect.on.cable());
+    default:
+      return false;
+  }
+}
+
 void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
   const EffectSpec& first = fault.effects.front();
   record.component = first.on;
+  record.host_visible =
+      std::any_of(fault.effects.begin(), fault.effects.end(), [this](const EffectSpec& effect) {
+        return told_by_host(effect);
+      });
   switch (first.kind) {
     case EffectKind::kLinkLoss:
     case EffectKind::kLinkDelay:
@@ -167,6 +186,11 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
     case EffectKind::kPortFlap:
     case EffectKind::kRnicFail:
     case EffectKind::kPauseStorm:
+    // What these do to everything that an RNIC sends or takes no probe tells from its port.
+    case EffectKind::kTunnelMtu:
+    case EffectKind::kTunnelChecksum:
+    case EffectKind::kSpoofDrop:
+    case EffectKind::kRnicStall:
       record.layer = TruthLayer::kUnderlay;
       // A port of an RNIC is its access cable: no probe tells them apart.
       if (first.on.kind == RefKind::kPort) {
@@ -196,16 +220,12 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
     case EffectKind::kCountersFreeze:
     case EffectKind::kCountersSet:
     case EffectKind::kFlowEdit:
-    case EffectKind::kTunnelMtu:
-    case EffectKind::kTunnelChecksum:
-    case EffectKind::kSpoofDrop:
     case EffectKind::kEswitchCapacity:
     case EffectKind::kRulePriority:
     case EffectKind::kGidReregister:
     case EffectKind::kGidSparse:
     case EffectKind::kGidMissing:
     case EffectKind::kPcieWidth:
-    case EffectKind::kRnicStall:
     case EffectKind::kOffloadRefuse:
     case EffectKind::kOffloadChurn:
       record.layer = TruthLayer::kRnic;
@@ -227,9 +247,7 @@ void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
       record.layer = first.on.kind == RefKind::kAgent ? TruthLayer::kAgent : TruthLayer::kOverlay;
       break;
     case EffectKind::kHugepages:
-      // What is left of a host whose processes cannot start is an agent that is gone.
-      record.layer = TruthLayer::kAgent;
-      record.component = {RefKind::kAgent, first.on.host().index()};
+      record.layer = TruthLayer::kHost;
       break;
     case EffectKind::kControlOff:
     case EffectKind::kSwitchLoss:

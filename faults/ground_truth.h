@@ -44,6 +44,7 @@ struct TruthRecord {
   std::optional<Time> ended;
   std::optional<Time> time_zero;
   bool visible = false;         ///< >= 1 % loss or >= 1.25x RTT on some pair
+  bool host_visible = false;    ///< what its host tells of itself would show it
   double loss_ratio = 0.0;      ///< largest seen
   double latency_factor = 1.0;  ///< largest seen
   std::vector<std::pair<RnicId, RnicId>>
@@ -94,6 +95,7 @@ class GroundTruth final {
   void sample(std::uint64_t fault);
   void compare(Watch& watch, RnicId source, RnicId target);
   void place(TruthRecord& record, const FaultSpec& fault) const;
+  bool told_by_host(const EffectSpec& effect) const;
   std::vector<std::pair<RnicId, RnicId>> footprint(const FaultSpec& fault) const;
 
   World* world_;

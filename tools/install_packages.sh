@@ -26,6 +26,8 @@ run_packages=(
   libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
   # the XML in which NCCL writes down a host
   libtinyxml2-dev
+  # campaigns over many hosts; bonescan builds and works without
+  libboost-mpi-dev libopenmpi-dev openmpi-bin
 )
 
 dev_packages=(

@@ -325,8 +325,8 @@ Expected<void> read_truth(const Database& database,
   TableCheck check(database, "truth");
   return check.after(database.for_each(
       "SELECT id, name, kind, layer, component_type, component, symptom, injected_ns, ended_ns, "
-      "time_zero_ns, visible, loss_ratio, latency_factor, information_bound_s, pairs "
-      "FROM truth ORDER BY id",
+      "time_zero_ns, visible, loss_ratio, latency_factor, information_bound_s, pairs, "
+      "host_visible FROM truth ORDER BY id",
       [&](const Statement& row) {
         const std::optional<Layer> layer = layer_from_string(row.text(3));
         const std::optional<ComponentType> type = component_type_from(row.text(4));
@@ -350,6 +350,7 @@ Expected<void> read_truth(const Database& database,
         truth.loss_ratio = row.real(11);
         truth.latency_factor = row.real(12);
         truth.information_bound_s = row.real(13);
+        truth.host_visible = row.integer(15) != 0;
         truth.equivalent = std::move(equivalent[row.integer(0)]);
         rows.push_back(std::move(truth));
       }));

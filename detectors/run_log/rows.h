@@ -65,6 +65,7 @@ struct TruthRow {
   std::optional<Time>
       time_zero;         ///< first difference to the fault-free twin on a path that can be probed
   bool visible = false;  ///< >= 1 % loss or >= 1.25x latency somewhere in the job's full mesh
+  bool host_visible = false;            ///< a look at the host of its component would show it
   double loss_ratio = 0.0;              ///< largest expected loss of an affected pair
   double latency_factor = 1.0;          ///< largest expected RTT over the twin's
   double information_bound_s = 0.0;     ///< best possible mean delay at these probes, see scoring

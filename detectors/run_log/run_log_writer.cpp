@@ -56,7 +56,7 @@ Expected<void> prepare_all(const Database& database, InsertStatements& insert) {
       {&insert.skeleton, "INSERT INTO skeleton VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&insert.verdict, "INSERT INTO verdict VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"},
       {&insert.truth,
-       "INSERT OR REPLACE INTO truth VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+       "INSERT OR REPLACE INTO truth VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&insert.delete_equivalents, "DELETE FROM truth_equivalent WHERE truth = ?"},
       {&insert.truth_equivalent, "INSERT INTO truth_equivalent VALUES (?, ?, ?)"},
       {&insert.probe_block, "INSERT INTO probe_block VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"},
@@ -312,7 +312,8 @@ Expected<void> RunLogWriter::Impl::write_truth(const TruthRow& row) {
                                           row.loss_ratio,
                                           row.latency_factor,
                                           row.information_bound_s,
-                                          pairs.bytes());
+                                          pairs.bytes(),
+                                          std::uint32_t{row.host_visible});
   done = done.and_then([&] { return insert_.delete_equivalents.run(row.id); });
   for (std::size_t i = 0; done && i < row.equivalent.size(); ++i) {
     done = insert_.truth_equivalent.run(row.id, static_cast<std::uint64_t>(i), row.equivalent[i]);

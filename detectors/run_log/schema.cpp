@@ -145,7 +145,8 @@ CREATE TABLE truth (
   loss_ratio REAL,
   latency_factor REAL,
   information_bound_s REAL,
-  pairs BLOB NOT NULL
+  pairs BLOB NOT NULL,
+  host_visible INTEGER NOT NULL
 );
 CREATE TABLE truth_equivalent (
   truth INTEGER NOT NULL,

@@ -8,7 +8,7 @@ namespace bonescan::run_log {
 /// `pragma application_id`: "bnsc".
 constexpr std::int64_t kApplicationId = 0x626E7363;
 /// `pragma user_version`; a file of another version is refused.
-constexpr std::int64_t kSchemaVersion = 4;
+constexpr std::int64_t kSchemaVersion = 5;
 
 /// Creates everything in an empty file.
 extern const char* const kCreateSchema;

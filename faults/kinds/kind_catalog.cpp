@@ -13,11 +13,12 @@ constexpr std::string_view kHeading = "## Named kinds\n";
 constexpr std::string_view kNextHeading = "\n## ";
 
 constexpr std::string_view kText = R"(
-The first kinds are the 19 rows of the paper's Table 1, in its order; a dash marks others. "Class" is
-who is called: *link* for automated repair of a link or switch, *host* to isolate a host, *software*
-to restart. "Seen by" is what an idle fabric's probes see at the job's size and class: *probes*, *probes
-under load*, *host checks* alone, or *nobody*. "Needs" is what a world must have for the kind to strike
-in it. This section is written from `faults/kinds` by `tools/regen_golden.sh`.
+The first kinds are the 19 rows of the paper's Table 1, in its order; a dash marks others. "Class"
+is who is called: *link* for automated repair of a link or switch, *host* to isolate a host,
+*software* to restart. "Seen by" is what an idle fabric's probes see at the job's size and class:
+*probes*, *probes under load*, *host checks* alone, or *nobody*. "Needs" is what a world must have
+for the kind to strike in it. This section is written from `faults/kinds` by
+`tools/regen_golden.sh`.
 
 )";
 

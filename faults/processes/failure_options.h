@@ -104,6 +104,7 @@ struct FailureOptions {
   Duration from{};
   Duration until{};
   Duration length = std::chrono::minutes(2);  ///< of each; zero: until the end of the run
+  Duration apart{};  ///< of the process `kCount`: from the end of one to the next; zero: any
 
   FailureProcess process = FailureProcess::kCount;
   FailureMix mix = FailureMix::kList;

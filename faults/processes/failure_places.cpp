@@ -141,10 +141,10 @@ double Frailty::weight(const ComponentRef& on) const {
                                      : cables_[on.index - fabric_->access_count()];
 }
 
-bool FailurePlaces::is_free(const ComponentRef& on, const PlaceWish& wish) const {
+bool FailurePlaces::is_free(const ComponentRef& on, Time from, Time to) const {
   const auto found = busy_.find(on);
   return found == busy_.end() || std::ranges::none_of(found->second, [&](const auto& span) {
-           return wish.from < span.second && span.first < wish.to;
+           return from < span.second && span.first < to;
          });
 }
 
@@ -161,6 +161,14 @@ bool FailurePlaces::is_wanted(const ComponentRef& on,
   return stream.open01_at(kAcceptRow) * frailty_.largest() <= frailty_.weight(on);
 }
 
+bool FailurePlaces::retake(const ComponentRef& on, Time from, Time to) {
+  const bool free = is_free(on, from, to);
+  if (free) {
+    busy_[on].emplace_back(from, to);
+  }
+  return free;
+}
+
 std::optional<KindParameters> FailurePlaces::take(const FaultKind& kind, const PlaceWish& wish) {
   std::optional<KindParameters> spare;
   const bool may_spare = !wish.host && !wish.group_id;
@@ -170,9 +178,10 @@ std::optional<KindParameters> FailurePlaces::take(const FaultKind& kind, const P
     if (!drawn) {
       continue;
     }
-    const bool free = is_free(drawn->on, wish);
+    const bool struck = std::ranges::find(wish.others, drawn->on) != wish.others.end();
+    const bool free = !struck && is_free(drawn->on, wish.from, wish.to);
     if (free && is_wanted(drawn->on, wish, stream)) {
-      occupy(drawn->on, wish.from, wish.to);
+      busy_[drawn->on].emplace_back(wish.from, wish.to);
       return drawn;
     }
     if (may_spare && (free || !spare)) {
@@ -183,7 +192,7 @@ std::optional<KindParameters> FailurePlaces::take(const FaultKind& kind, const P
     }
   }
   if (spare) {
-    occupy(spare->on, wish.from, wish.to);
+    busy_[spare->on].emplace_back(wish.from, wish.to);
   }
   return spare;
 }

@@ -57,6 +57,7 @@ struct PlaceWish {
   std::optional<HostId> host{};  ///< only on this one
   FailureGroup group = FailureGroup::kAny;
   std::optional<std::uint64_t> group_id{};  ///< only in this one
+  std::vector<ComponentRef> others{};       ///< none of these: members that are struck already
 };
 
 class FailurePlaces final {
@@ -69,11 +70,12 @@ class FailurePlaces final {
   /// its failure ends.  Without a wish for a host or a group some place is found if there is one.
   std::optional<KindParameters> take(const FaultKind& kind, const PlaceWish& wish);
 
-  /// A failure goes on at a place that it was at before.
-  void occupy(const ComponentRef& on, Time from, Time to) { busy_[on].emplace_back(from, to); }
+  /// A failure comes back to a place that it was at before.
+  /// @returns whether it is free
+  bool retake(const ComponentRef& on, Time from, Time to);
 
  private:
-  bool is_free(const ComponentRef& on, const PlaceWish& wish) const;
+  bool is_free(const ComponentRef& on, Time from, Time to) const;
   bool is_wanted(const ComponentRef& on, const PlaceWish& wish, const RngStream& stream) const;
 
   const FailureOptions* options_;

@@ -90,9 +90,13 @@ class Planner final {
     std::vector<Duration> moments;
     const Duration span = options_.until - options_.from;
     if (options_.process == FailureProcess::kCount) {
+      const bool slots = options_.apart > Duration::zero();
+      const Duration slot = slots ? span / options_.count : Duration::zero();
+      const Duration room = slots ? slot - options_.length - options_.apart : span;
       for (std::uint32_t i = 0; i < options_.count; ++i) {
         const RngStream stream(seed_, Purpose::kFailure, i);
-        moments.push_back(options_.from + from_seconds(seconds(span) * stream.open01_at(kOnset)));
+        moments.push_back(options_.from + i * slot +
+                          from_seconds(seconds(room) * stream.open01_at(kOnset)));
       }
       return moments;
     }
@@ -201,6 +205,7 @@ class Planner final {
       wish.group = kGroups[groups.at(kWhichGroup) % std::size(kGroups)];
     }
     wish.group_id = group_of(site_.fabric(), first->on, wish.group, options_.groups, seed_);
+    wish.others = {first->on};
     return wish.group_id ? strike_others(onset, wish, groups) : Expected<void>();
   }
 
@@ -218,6 +223,7 @@ class Planner final {
       wish.from = at;
       wish.to = end_of(at, length);
       if (const auto place = places_.take(*onset.kind, wish)) {
+        wish.others.push_back(place->on);
         if (auto added = add(onset, *place, wish.from, wish.to); !added) {
           return added;
         }
@@ -241,7 +247,9 @@ class Planner final {
         break;
       }
       healed = end_of(at, length_of(onset, row + 2));
-      places_.occupy(place.on, at, healed);
+      if (!places_.retake(place.on, at, healed)) {
+        break;
+      }
       if (auto added = add(onset, place, at, healed); !added) {
         return added;
       }
@@ -266,8 +274,9 @@ class Planner final {
       return tl::unexpected(with.error());
     }
     for (const FaultSpec& fault : *with) {
-      places_.occupy(fault.on, fault.at, end_of(fault.at, fault.duration));
-      faults_.push_back(fault);
+      if (places_.retake(fault.on, fault.at, end_of(fault.at, fault.duration))) {
+        faults_.push_back(fault);
+      }
     }
     return {};
   }

@@ -70,6 +70,12 @@ void add_onsets(ScenarioTable& table) {
                  kWithinARun,
                  failures(&FailureOptions::until),
                  "No failure arises later; 0s: until the end of the run.");
+  table.duration(
+      "failures.apart",
+      kWithinARun,
+      failures(&FailureOptions::apart),
+      "process count: each failure has a slot of its own, and begins at a random moment of "
+      "it that leaves so long between its end and the next slot; 0s: any moments.");
   const auto rate = [](auto member) { return failures(&FailureOptions::rates, member); };
   table.number("failures.rates.link",
                kRate,
@@ -209,6 +215,7 @@ class FailureChecker final {
 
   void check() const {
     check_times();
+    check_slots();
     check_repair();
     check_trace();
     check_kinds();
@@ -238,6 +245,29 @@ class FailureChecker final {
                             format_duration(failures_.until)),
                 found("failures.from"),
                 "failures arise between the two"});
+    }
+  }
+
+  /// Slots hold a failure and the pause after it.
+  void check_slots() const {
+    if (failures_.apart == Duration::zero() || failures_.count == 0) {
+      return;
+    }
+    const bool fits = failures_.process == FailureProcess::kCount &&
+                      failures_.repair.law == RepairLaw::kFixed &&
+                      failures_.length > Duration::zero();
+    const Duration slot = (failures_.until - failures_.from) / failures_.count;
+    if (!fits || slot < failures_.length + failures_.apart) {
+      complain(
+          "failures.apart",
+          {fits ? fmt::format("at most {}, so that {} failures of {} have slots of {}",
+                              format_duration(std::max(Duration::zero(), slot - failures_.length)),
+                              failures_.count,
+                              format_duration(failures_.length),
+                              format_duration(slot))
+                : "process count with repairs of a fixed length",
+           found("failures.apart"),
+           fits ? "take fewer failures, or a longer run" : "leave it out"});
     }
   }
 

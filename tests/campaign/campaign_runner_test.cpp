@@ -128,8 +128,8 @@ TEST(CampaignRunner, TellsHowFarItIs) {
   ASSERT_THAT(heard, SizeIs(8));
   EXPECT_EQ(heard[0].done, 1);
   EXPECT_EQ(heard[0].planned, 8);
-  EXPECT_EQ(heard[0].simulated_s, 60.0);
-  EXPECT_EQ(heard[7].simulated_s, 4 * 60.0 + 4 * 120.0);
+  EXPECT_NEAR(heard[0].simulated_s, 60.0, 1e-6);
+  EXPECT_NEAR(heard[7].simulated_s, 4 * 60.0 + 4 * 120.0, 1e-6);
   EXPECT_EQ(heard[7].planned_s, heard[7].simulated_s);
 }
 

@@ -82,7 +82,9 @@ TEST(CampaignSummary, CountsAsOneEvaluationDoes) {
 
 TEST(CampaignSummary, LeavesUndefinedWhatHasNoTrials) {
   CampaignData data;
-  data.runs.push_back({.scheme = "ours"});
+  CampaignRun run;
+  run.scheme = "ours";
+  data.runs.push_back(run);
   const auto summaries = summarize(data, {"ours"});
   EXPECT_EQ(summaries.front().precision.value, std::nullopt);
   EXPECT_THAT(summary_table(summaries), HasSubstr(" -"));

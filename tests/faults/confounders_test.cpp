@@ -233,7 +233,7 @@ TEST(Rehash, MovesFlowsAndBreaksNothing) {
     const auto [source, target] = small.pairs()[i];
     const LinkPath after = resolve_path(small.world, small.spec(source, target)).request;
     moved += std::ranges::equal(after.span(), before[i].span()) ? 0 : 1;
-    EXPECT_EQ(small.added_loss(source, target), 0.0);
+    EXPECT_NEAR(small.added_loss(source, target), 0.0, 1e-9);
     EXPECT_EQ(small.added_ns(source, target), 0.0);
   }
   EXPECT_GT(moved, 10u);
@@ -255,11 +255,11 @@ TEST(PlannedWork, TakesItsComponentDownAndUpAgain) {
     small.run_until(kStartOfRun + at);
     return small.added_loss(down, other);
   };
-  EXPECT_EQ(loss_at(work[0].at - seconds(1)), 0.0);
+  EXPECT_NEAR(loss_at(work[0].at - seconds(1)), 0.0, 1e-9);
   EXPECT_NEAR(loss_at(work[0].at + seconds(1)), 1.0, 1e-5);
   EXPECT_FALSE(small.world.agent_running(host));
   EXPECT_NEAR(loss_at(work[0].at + minutes(9)), 1.0, 1e-5);
-  EXPECT_EQ(loss_at(work[0].at + minutes(10)), 0.0);
+  EXPECT_NEAR(loss_at(work[0].at + minutes(10)), 0.0, 1e-9);
   EXPECT_TRUE(small.world.agent_running(host));
 }
 

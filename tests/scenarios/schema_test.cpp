@@ -249,12 +249,13 @@ failures:
   from: 1min
   until: 20min
   length: 2min
+  apart: 1min
   process: count
   mix: list
   rates: {link: 0.1, tor: 0.1, rnic: 0.1, software: 0.1}
   times: 100
   weibull_shape: 0.7
-  repair: {law: log-normal, median: 1min, p90: 5min, comes_back: 10%, within: 1min}
+  repair: {law: fixed, median: 1min, p90: 5min, comes_back: 10%, within: 1min}
   frailty: {shape: 0.9}
   groups: {share: 10%, of: any, members: 3, spread: 10s, batches: 4}
   trace:

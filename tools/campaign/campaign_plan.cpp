@@ -137,8 +137,11 @@ std::vector<CampaignTask> plan_tasks(const CampaignPlan& plan, const PlanChoice&
   }
   std::vector<CampaignTask> tasks;
   for (std::uint32_t cell = 0; cell < cells; ++cell) {
+    // Whose turn a seed is depends on the seed alone: whatever range it is in, it is the same run.
     const std::uint64_t stride = in_turn ? cells : 1;
-    for (std::uint64_t i = in_turn ? cell : 0; i < seeds.count; i += stride) {
+    const std::uint64_t first_turn = seeds.first / seeds.step % cells;
+    const std::uint64_t wait = in_turn ? (cell + cells - first_turn) % cells : 0;
+    for (std::uint64_t i = wait; i < seeds.count; i += stride) {
       for (std::uint32_t scheme = 0; scheme < schemes; ++scheme) {
         tasks.push_back({cell, seeds.at(i), scheme});
       }

@@ -26,10 +26,10 @@ struct PlanChoice {
     std::uint64_t to = 0;  ///< included
   };
 
-  std::optional<SeedRange> seeds;
-  std::optional<CampaignParity> parity;
+  std::optional<SeedRange> seeds{};
+  std::optional<CampaignParity> parity{};
   /// Seeds the draws, and moves the file's seeds to where nobody has looked: a commit's hash.
-  std::string hold_out;
+  std::string hold_out{};
 };
 
 /// One simulation.

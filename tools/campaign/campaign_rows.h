@@ -44,7 +44,7 @@ struct CampaignFault {
   bool visible = false;
   bool host_visible = false;  ///< a look at the host would show it
   FaultStatus status = FaultStatus::kUndecided;
-  bool gray = false;
+  bool gray = false;  ///< not abrupt: its deadline is that of its information bound, or of hosts
   double injected_s = 0.0;
   std::optional<double> time_zero_s;
   std::optional<double> time_to_detect_s;  ///< from time zero

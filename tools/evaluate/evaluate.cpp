@@ -83,6 +83,7 @@ std::vector<StratumScore> score_strata(const RunData& run,
 void count_faults(const RunData& run, const Evaluation& evaluation, DetectionScore& score) {
   Delays abrupt;
   std::size_t visible_detected = 0;
+  std::size_t host_detected = 0;
   for (std::size_t f = 0; f < run.truth.size(); ++f) {
     const FaultOutcome& outcome = evaluation.faults[f];
     score.undecided += outcome.status == FaultStatus::kUndecided ? 1 : 0;
@@ -95,12 +96,15 @@ void count_faults(const RunData& run, const Evaluation& evaluation, DetectionSco
     score.hidden_by_agent_death += outcome.hidden_by_agent_death ? 1 : 0;
     score.visible += run.truth[f].visible ? 1 : 0;
     visible_detected += run.truth[f].visible && detected ? 1 : 0;
-    if (!outcome.gray) {
+    score.host_visible += run.truth[f].host_visible ? 1 : 0;
+    host_detected += run.truth[f].host_visible && detected ? 1 : 0;
+    if (!outcome.gray && !outcome.by_host) {
       abrupt.add(outcome, run.truth[f], evaluation.matching.missed_counts_as_s);
     }
   }
   score.recall = make_ratio(score.true_positives, score.faults);
   score.recall_visible = make_ratio(visible_detected, score.visible);
+  score.recall_host_visible = make_ratio(host_detected, score.host_visible);
   score.time_to_detect = abrupt.summary();
 }
 

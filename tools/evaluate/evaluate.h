@@ -27,6 +27,8 @@ struct MatchingRules {
   Duration merge_gap = std::chrono::seconds(60);
   double gray_bound_factor = 3.0;  ///< a gray loss has this many times its information bound
   double missed_counts_as_s = 60.0;
+  /// What only hosts can tell may wait for the slow round over all of them. @ours
+  Duration host_deadline = std::chrono::minutes(30);
 };
 
 enum class FaultStatus {
@@ -44,6 +46,7 @@ bool is_decided(FaultStatus status);
 struct FaultOutcome {
   FaultStatus status = FaultStatus::kUndecided;
   bool gray = false;                    ///< its deadline comes from its information bound
+  bool by_host = false;                 ///< no probe sees it, its host does
   Duration deadline{};                  ///< after time zero
   std::optional<std::size_t> incident;  ///< index of the incident that found it
   std::optional<double> time_to_detect_s;
@@ -115,6 +118,7 @@ inline constexpr double kReferenceFaultsPerDay = 26.2;
 struct DetectionScore {
   std::size_t faults = 0;
   std::size_t visible = 0;
+  std::size_t host_visible = 0;
   std::size_t undecided = 0;
   std::size_t true_positives = 0;
   std::size_t false_positives = 0;
@@ -129,6 +133,7 @@ struct DetectionScore {
   Ratio precision;
   Ratio recall;
   Ratio recall_visible;
+  Ratio recall_host_visible;  ///< of those that a look at the host shows
   TimeToDetect time_to_detect;
   std::optional<double> false_alarms_per_day;
   std::optional<double> false_alarms_per_day_upper95;

@@ -46,6 +46,16 @@ std::string component_class(Layer layer, std::string_view type_and_name) {
   return std::string(type_and_name);
 }
 
+std::string_view host_in(std::string_view component_name) {
+  if (component_name.starts_with("link(")) {
+    component_name.remove_prefix(5);
+    if (component_name.substr(0, component_name.find(',')).find('/') == std::string_view::npos) {
+      return {};
+    }
+  }
+  return component_name.substr(0, component_name.find('/'));
+}
+
 const Component* find_component(const ComponentTable& components, ComponentId id) {
   return id.valid() && id.index() < components.size() ? &components[id] : nullptr;
 }
@@ -53,10 +63,12 @@ const Component* find_component(const ComponentTable& components, ComponentId id
 PlacementJudgement judge_placement(const Incident& incident,
                                    const ComponentTable& components,
                                    const TruthRow& truth) {
+  const bool by_host = incident.layer == Layer::kHost && truth.host_visible;
+  const Layer layer = by_host ? truth.layer : incident.layer;
   std::set<std::string> named;
   for (const Candidate& candidate : incident.candidates) {
     if (const Component* component = find_component(components, candidate.component)) {
-      named.insert(component_class(incident.layer, type_and_name(*component)));
+      named.insert(component_class(layer, type_and_name(*component)));
     }
   }
   const std::string truth_class =
@@ -73,7 +85,7 @@ PlacementJudgement judge_placement(const Incident& incident,
     judgement.placement = Placement::kAbstained;
     return judgement;
   }
-  judgement.truth_in_set = incident.layer == truth.layer && named.contains(truth_class);
+  judgement.truth_in_set = layer == truth.layer && named.contains(truth_class);
   if (judgement.truth_in_set) {
     judgement.top1_credit = 1.0 / static_cast<double>(named.size());
   }

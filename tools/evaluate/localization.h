@@ -5,7 +5,8 @@
 // and a rule is named by bridge and match.
 // Invariants: 1. an abstention is never correct; 2. naming the right component in the wrong layer
 // is wrong; 3. a set larger than what the probes could not tell apart is wrong even if it holds the
-// truth.
+// truth; 4. a finding of the host itself about the broken component is right, whatever layer the
+// probes would have seen it in.
 #pragma once
 
 #include "detectors/records/incident.h"
@@ -43,6 +44,10 @@ std::string component_class(Layer layer, std::string_view type_and_name);
 
 /// Null if the id is not in the table (a cut file).
 const Component* find_component(const ComponentTable& components, ComponentId id);
+
+/// The host that a component's name begins with: "host-1.01" of "link(host-1.01/rnic-2, tor-1.2)";
+/// empty for what belongs to no host.
+std::string_view host_in(std::string_view component_name);
 
 PlacementJudgement judge_placement(const Incident& incident,
                                    const ComponentTable& components,

@@ -128,6 +128,11 @@ class Judge final {
         outcome.status = FaultStatus::kAgentDeath;
         continue;
       }
+      if (truth.host_visible && !truth.visible) {
+        outcome.by_host = true;
+        outcome.deadline = rules_.host_deadline;
+        continue;
+      }
       const double gray_s = rules_.gray_bound_factor * truth.information_bound_s;
       if (truth.symptom == Symptom::kLoss && gray_s > seconds(rules_.abrupt_deadline)) {
         outcome.gray = true;
@@ -136,13 +141,35 @@ class Judge final {
     }
   }
 
-  /// Whether the group opens inside the fault's match window and shares one of its pairs.
-  bool could_match(std::size_t fault, std::size_t group) const {
+  /// What no probe sees differs from its twin nowhere: then the injection counts.
+  std::optional<Time> time_zero(std::size_t fault) const {
     const TruthRow& truth = run_.truth[fault];
+    return faults_[fault].by_host ? std::optional(truth.injected) : truth.time_zero;
+  }
+
+  /// Does a host's finding name the host, or a part of it, whose own report would show the fault?
+  bool told_by_host(std::size_t fault, std::size_t group) const {
+    const Incident& incident = first(groups_[group]);
+    if (incident.layer != Layer::kHost || !run_.truth[fault].host_visible ||
+        incident.candidates.empty()) {
+      return false;
+    }
+    const Component* named = find_component(run_.components, incident.candidates.front().component);
+    return named != nullptr && !named->name.empty() &&
+           host_in(named->name) == host_in(run_.truth[fault].component);
+  }
+
+  /// Do they speak of the same pairs, or of the same host?
+  bool related(std::size_t fault, std::size_t group) const {
+    return told_by_host(fault, group) || share_a_pair(fault_pairs_[fault], group_pairs_[group]);
+  }
+
+  /// Whether the group opens inside the fault's match window and is related to it.
+  bool could_match(std::size_t fault, std::size_t group) const {
+    const std::optional<Time> zero = time_zero(fault);
     const Time opened = groups_[group].opened;
-    return truth.time_zero && opened >= *truth.time_zero &&
-           opened <= *truth.time_zero + faults_[fault].deadline &&
-           share_a_pair(fault_pairs_[fault], group_pairs_[group]);
+    return zero && opened >= *zero && opened <= *zero + faults_[fault].deadline &&
+           related(fault, group);
   }
 
   void match() {
@@ -156,7 +183,7 @@ class Judge final {
         const auto placed = judge_placement(first(groups_[g]), run_.components, run_.truth[f]);
         options.push_back({.fault = f,
                            .group = g,
-                           .delay = groups_[g].opened - *run_.truth[f].time_zero,
+                           .delay = groups_[g].opened - *time_zero(f),
                            .placed = placed.placement == Placement::kCorrect});
       }
     }
@@ -169,7 +196,7 @@ class Judge final {
       FaultOutcome& outcome = faults_[f];
       outcome.status = FaultStatus::kDetected;
       outcome.incident = group.members.front();
-      outcome.time_to_detect_s = seconds(group.opened - *run_.truth[f].time_zero);
+      outcome.time_to_detect_s = seconds(group.opened - *time_zero(f));
       outcome.placement = judge_placement(first(group), run_.components, run_.truth[f]);
       incidents_[group.members.front()] = {.status = IncidentStatus::kMatched, .fault = f};
     }
@@ -194,7 +221,7 @@ class Judge final {
       return false;
     }
     return run_.result.complete ||
-           (truth.time_zero && *truth.time_zero + faults_[fault].deadline < run_.result.reached);
+           (time_zero(fault) && *time_zero(fault) + faults_[fault].deadline < run_.result.reached);
   }
 
   void judge_unmatched_groups() {
@@ -229,8 +256,7 @@ class Judge final {
   std::optional<std::size_t> latest_cause(std::size_t group, FaultStatus status) const {
     std::optional<std::size_t> latest;
     for (std::size_t f = 0; f < faults_.size(); ++f) {
-      if (faults_[f].status == status && during(f, groups_[group].opened) &&
-          share_a_pair(fault_pairs_[f], group_pairs_[group]) &&
+      if (faults_[f].status == status && during(f, groups_[group].opened) && related(f, group) &&
           (!latest || run_.truth[f].injected >= run_.truth[*latest].injected)) {
         latest = f;
       }

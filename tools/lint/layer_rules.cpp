@@ -94,6 +94,7 @@ const std::vector<LibraryRule>& library_table() {
       {"nlohmann/", {"detectors/backend_peers", "detectors/backend_ovs", "tools", "tests"}},
       {"boost/asio*", kRealWorld},
       {"boost/beast*", {"tools", "tests"}},
+      {"boost/mpi*", {"tools/campaign"}},
       {"CLI/", {"tools", "tests"}},
       {"tinyxml2.h", {"tools/topology", "tests"}},
       {"gtest/", {"tests"}},

@@ -188,6 +188,9 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
                  .ended = record.ended,
                  .time_zero = record.time_zero,
                  .visible = record.visible,
+                 .host_visible =
+                     record.host_visible || (scenario.telemetry.rdma_counters &&
+                                             fault.effects.front().kind == EffectKind::kRdmaBypass),
                  .loss_ratio = record.loss_ratio,
                  .latency_factor = record.latency_factor,
                  .pairs = affected_pairs(record, endpoints),

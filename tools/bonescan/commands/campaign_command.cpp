@@ -4,11 +4,13 @@
 #include "tools/bonescan/commands/progress.h"
 #include "tools/campaign/campaign_runner.h"
 #include "tools/campaign/campaign_summary.h"
+#include "tools/campaign/mpi_campaign.h"
 #include "tools/run/build_info.h"
 #include "tools/run/run_session.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -26,9 +28,10 @@ struct CampaignArguments {
   std::string seeds;  ///< "A..B"
   std::string parity;
   std::string hold_out;
-  unsigned jobs = 0;  ///< 0: as many as there are processors
+  unsigned jobs = 0;  ///< 0: all processors, or one on each of several ranks
   std::string out;
   bool json = false;
+  bool dry_run = false;
 };
 
 PlanChoice::SeedRange parse_seeds(const std::string& text) {
@@ -122,6 +125,18 @@ std::vector<std::string> scheme_names(const CampaignFile& file) {
   return names;
 }
 
+CampaignWork work_of(const CampaignPlan& plan) {
+  return [&plan](std::size_t task) { return run_task(plan, plan.tasks[task], run_in_memory); };
+}
+
+/// Runs at a time in this process.
+unsigned job_count(const CampaignArguments& arguments) {
+  if (arguments.jobs > 0) {
+    return arguments.jobs;
+  }
+  return launched_ranks() > 1 ? 1 : std::max(1U, std::thread::hardware_concurrency());
+}
+
 void run_missing(const CampaignPlan& plan,
                  const PlanCheck& check,
                  unsigned jobs,
@@ -138,9 +153,14 @@ void run_missing(const CampaignPlan& plan,
     planned_s += check.length_s[plan.tasks[task].cell][plan.tasks[task].scheme];
   }
   ProgressLine line(from_seconds(planned_s));
-  ThreadCrew crew(
-      jobs, [&plan](std::size_t task) { return run_task(plan, plan.tasks[task], run_in_memory); });
-  run_campaign(plan, check, missing, store, crew, [&line](const CampaignProgress& progress) {
+  std::optional<MpiSession> ranks;
+  std::unique_ptr<Crew> crew;
+  if (launched_ranks() > 1) {
+    crew = ranks.emplace().lead(jobs, work_of(plan));
+  } else {
+    crew = std::make_unique<ThreadCrew>(jobs, work_of(plan));
+  }
+  run_campaign(plan, check, missing, store, *crew, [&line](const CampaignProgress& progress) {
     line.show(kStartOfRun + from_seconds(progress.simulated_s),
               fmt::format("{} of {} runs, ", progress.done, progress.planned));
   });
@@ -177,13 +197,33 @@ int report(const CampaignArguments& arguments, const CampaignPlan& plan, const s
   return failed > 0 ? 1 : 0;
 }
 
-int campaign_file(const CampaignArguments& arguments, const std::string& command_line) {
-  const CampaignPlan plan =
-      plan_campaign(load_campaign_file(arguments.file, {rider_detectors(), rider_localizers()}),
-                    choice_of(arguments));
+CampaignPlan plan_of(const CampaignArguments& arguments) {
+  return plan_campaign(load_campaign_file(arguments.file, {rider_detectors(), rider_localizers()}),
+                       choice_of(arguments));
+}
+
+/// The exit code of a rank that only works.
+int follow(const CampaignArguments& arguments) {
+  try {
+    const CampaignPlan plan = plan_of(arguments);
+    MpiSession().follow(job_count(arguments), work_of(plan));
+    return 0;
+  } catch (const ConfigError&) {
+    // Rank 0 reads the same files, and says it.
+    return 2;
+  }
+}
+
+int lead(const CampaignArguments& arguments, const std::string& command_line) {
+  const CampaignPlan plan = plan_of(arguments);
   const PlanCheck check = check_plan(plan);
   if (!arguments.hold_out.empty()) {
     print_draws(plan, arguments.hold_out);
+  }
+  if (arguments.dry_run) {
+    fmt::print(
+        "{}: ok, {} cells, {} simulations\n", arguments.file, plan.cells.size(), plan.tasks.size());
+    return 0;
   }
   const std::string file = database_file(arguments, plan);
   {
@@ -191,8 +231,7 @@ int campaign_file(const CampaignArguments& arguments, const std::string& command
     if (!store) {
       complain(store.error());
     }
-    const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
-    run_missing(plan, check, arguments.jobs == 0 ? processors : arguments.jobs, *store);
+    run_missing(plan, check, job_count(arguments), *store);
   }
   return report(arguments, plan, file);
 }
@@ -207,16 +246,20 @@ void add_campaign_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--seeds", arguments->seeds, "Seeds A..B, instead of the file's");
   command->add_option("--parity", arguments->parity, "Only these of the seeds")
       ->check(CLI::IsMember({"odd", "even"}));
-  command->add_option("--jobs", arguments->jobs, "Runs at a time (default: all processors)")
+  command
+      ->add_option("--jobs",
+                   arguments->jobs,
+                   "Runs at a time (default: all processors; under mpirun one in each rank)")
       ->check(CLI::Range(1, 256));
   command->add_option("--out", arguments->out, "Database (default runs/NAME.sqlite); it goes on");
   command->add_option("--hold-out",
                       arguments->hold_out,
                       "Draw what the file declares, and move its seeds, by this text: a commit");
+  command->add_flag("--dry-run", arguments->dry_run, "Check the file and every cell; run nothing");
   command->add_flag("--json", arguments->json, "Print the summary as JSON");
   command->callback([arguments, &invocation] {
     invocation.chosen = [arguments, &invocation] {
-      return campaign_file(*arguments, invocation.command_line);
+      return is_first_rank() ? lead(*arguments, invocation.command_line) : follow(*arguments);
     };
   });
 }
