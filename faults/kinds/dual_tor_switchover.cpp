@@ -35,7 +35,7 @@ FaultKind dual_tor_switchover_kind() {
       .probes_miss = "The half of the capacity that is missing.",
       .stage = "underlay vote",
       .repair = "Restart the ToR; let it take traffic when it is programmed, not before.",
-      .needs = "two planes: preset `hpn`",
+      .needs = "fabric.preset: hpn",
       .effects = effects,
       .draw = draw};
 }

@@ -40,7 +40,7 @@ FaultKind hash_polarization_kind() {
           "A switch whose two uplinks suffice. The switch itself: what is named is its links.",
       .stage = "underlay vote, from late windows",
       .repair = "Give each tier a seed or hash function of its own; move the UDP source port.",
-      .needs = "`load.model: links`, and switches with more than two uplinks",
+      .needs = "load.model: links, fabric.aggregation_switches: 3",
       .effects = effects,
       .draw = draw};
 }

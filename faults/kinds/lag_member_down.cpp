@@ -34,7 +34,7 @@ FaultKind lag_member_down_kind() {
       .probes_miss = "The capacity that is missing.",
       .stage = "underlay vote",
       .repair = "Reseat or replace the optics of the port.",
-      .needs = "RNICs with more than one port: `fabric.bond.members: 2`, or preset `hpn`",
+      .needs = "fabric.bond.members: 2",
       .effects = effects,
       .draw = draw};
 }

@@ -48,7 +48,7 @@ FaultKind lane_downgrade_kind() {
           "the model leaves out.",
       .stage = "underlay vote, from late windows",
       .repair = "Replace the transceiver or cable; compare the rate of ports with the inventory.",
-      .needs = "`load.model: links`",
+      .needs = "load.model: links",
       .effects = effects,
       .draw = draw};
 }
