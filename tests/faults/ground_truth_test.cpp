@@ -128,7 +128,7 @@ std::vector<KindCase> immediate_kinds() {
       {"ToR gone", switch_down(fabric.tor_of(kOn)), TruthLayer::kUnderlay},
       {"higher switch gone", switch_down(fabric.aggregation(0)), TruthLayer::kUnderlay},
       {"RNIC broken", on_rnic(EffectKind::kRnicFail, kOn), TruthLayer::kUnderlay},
-      {"firmware stalls", stall, TruthLayer::kRnic},
+      {"firmware stalls", stall, TruthLayer::kUnderlay},
   };
 }
 
