@@ -32,7 +32,7 @@ FaultKind bond_error_kind() {
       .probes_miss = "That it is the bond and not each cable: the host shows all members down.",
       .stage = "underlay vote; host check (`bond-degraded`)",
       .repair = "Set the bond up again; restart the driver.",
-      .needs = "fabric.bond.members: 2",
+      .needs = "`fabric.bond.members: 2`",
       .effects = effects,
       .draw = draw};
 }

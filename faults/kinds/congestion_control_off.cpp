@@ -35,7 +35,7 @@ FaultKind congestion_control_off_kind() {
           .probes_miss = "Everything while no queue fills. Which of the paused ports is the cause.",
           .stage = "underlay vote, from late windows; else none: compare configurations",
           .repair = "Switch it on again; compare the queue settings of switches.",
-          .needs = "load.model: links",
+          .needs = "`load.model: links`",
           .effects = effects,
           .draw = draw};
 }

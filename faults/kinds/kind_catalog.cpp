@@ -56,7 +56,7 @@ std::string row_of(const FaultKind& kind) {
                      kind.probes_miss,
                      kind.stage,
                      kind.repair,
-                     kind.needs.empty() ? "-" : fmt::format("`{}`", kind.needs));
+                     kind.needs.empty() ? "-" : kind.needs);
 }
 
 }  // namespace

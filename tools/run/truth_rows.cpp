@@ -38,7 +38,7 @@ Layer layer_of(TruthLayer layer) {
 bool makes_wait(EffectKind kind) {
   return kind == EffectKind::kControlOff || kind == EffectKind::kLinkRate ||
          kind == EffectKind::kPauseStorm || kind == EffectKind::kHashChange ||
-         kind == EffectKind::kCableSwap;
+         kind == EffectKind::kCableSwap || kind == EffectKind::kRnicStall;
 }
 
 /// What the mechanism does to the paths it touches.
