@@ -14,8 +14,8 @@ Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
 std::optional<KindParameters> draw(const FaultSite& site, const RngStream& stream) {
   auto drawn = draw_one_way(site.access_cables(), stream);
   if (drawn) {
-    // Log-uniform in [0.5 %, 100 %]: from gray loss to a laser that is dark. @ours
-    drawn->loss = log_uniform(0.005, 1.0, stream.open01_at(2));
+    // Log-uniform in [1 %, 100 %]: from gray loss to a laser that is dark. @ours
+    drawn->loss = log_uniform(0.01, 1.0, stream.open01_at(2));
   }
   return drawn;
 }

@@ -56,6 +56,90 @@ TEST(Evaluate, MatchesOnlyInsideTheWindowAndOnASharedPair) {
   }
 }
 
+TEST(Evaluate, FindsWhatOnlyAHostTellsByTheHostItNames) {
+  struct Case {
+    const char* name;
+    const char* rnic;
+    double opened_s;
+    Layer layer;
+    FaultStatus fault;
+    IncidentStatus incident;
+  };
+  using F = FaultStatus;
+  using I = IncidentStatus;
+  const std::vector<Case> cases = {
+      {"its RNIC", "host-0.00/rnic-1", 400, Layer::kHost, F::kDetected, I::kMatched},
+      {"another RNIC of its host",
+       "host-0.00/rnic-2",
+       400,
+       Layer::kHost,
+       F::kDetected,
+       I::kMatched},
+      {"another host", "host-0.01/rnic-1", 400, Layer::kHost, F::kMissed, I::kFalsePositive},
+      {"before it", "host-0.00/rnic-1", 99, Layer::kHost, F::kMissed, I::kFalsePositive},
+      {"no finding of a host",
+       "host-0.00/rnic-1",
+       400,
+       Layer::kRnic,
+       F::kMissed,
+       I::kFalsePositive},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    RunDataBuilder b;
+    TruthRow& truth = b.fault("lanes",
+                              {.injected_s = 100,
+                               .type = ComponentType::kRnic,
+                               .component = "host-0.00/rnic-1",
+                               .layer = Layer::kRnic});
+    truth.visible = false;
+    truth.host_visible = true;
+    truth.time_zero.reset();
+    truth.pairs.clear();
+    truth.ended.reset();
+    b.incident({.opened_s = c.opened_s,
+                .layer = c.layer,
+                .candidates = {{ComponentType::kRnic, c.rnic}},
+                .pairs = {}});
+    const Evaluation e = evaluate(b.run);
+    EXPECT_EQ(e.faults[0].status, c.fault);
+    EXPECT_TRUE(e.faults[0].by_host);
+    EXPECT_EQ(e.incidents[0].status, c.incident);
+    EXPECT_EQ(e.detection->recall_host_visible.trials, 1U);
+    EXPECT_EQ(e.detection->recall_visible.trials, 0U);
+    EXPECT_FALSE(e.detection->time_to_detect.mean_s.has_value());
+    const bool right = c.fault == F::kDetected && std::string(c.rnic) == "host-0.00/rnic-1";
+    EXPECT_EQ(e.localization->correct, right ? 1U : 0U);
+  }
+}
+
+// Probes found it; what its host says of the same thing later is no second failure.
+TEST(Evaluate, TakesAHostsFindingAboutAFoundFaultForARepetition) {
+  RunDataBuilder b;
+  b.fault("gid",
+          {.injected_s = 100,
+           .type = ComponentType::kRnic,
+           .component = "host-0.00/rnic-1",
+           .layer = Layer::kRnic})
+      .host_visible = true;
+  b.incident({.opened_s = 102});
+  b.incident({.opened_s = 108,
+              .layer = Layer::kHost,
+              .candidates = {{ComponentType::kRnic, "host-0.00/rnic-1"}},
+              .pairs = {}});
+  const Evaluation e = evaluate(b.run);
+  EXPECT_EQ(e.incidents[0].status, IncidentStatus::kMatched);
+  EXPECT_EQ(e.incidents[1].status, IncidentStatus::kDuplicate);
+  EXPECT_EQ(e.detection->false_positives, 0U);
+}
+
+TEST(Evaluate, KnowsTheHostThatANameBeginsWith) {
+  EXPECT_EQ(host_in("host-1.01/rnic-2"), "host-1.01");
+  EXPECT_EQ(host_in("host-1.01"), "host-1.01");
+  EXPECT_EQ(host_in("link(host-1.01/rnic-2/port-1, tor-1.2)"), "host-1.01");
+  EXPECT_EQ(host_in("link(tor-1.2, agg-0)"), "");
+}
+
 TEST(Evaluate, CountsDelayFromTimeZeroAndNotFromInjection) {
   RunDataBuilder b;
   b.fault("stale", {.injected_s = 100}).time_zero = at_s(110);

@@ -86,6 +86,7 @@ Json json_detection(const std::optional<DetectionScore>& detection) {
           {"precision_claim_ci95", json_interval(score.precision.clopper_pearson95)},
           {"recall", json_number(score.recall.value)},
           {"recall_visible", json_number(score.recall_visible.value)},
+          {"recall_host_visible", json_number(score.recall_host_visible.value)},
           {"recall_ci95", json_interval(score.recall.wilson95)},
           {"recall_claim_ci95", json_interval(score.recall.clopper_pearson95)},
           {"time_to_detect_s", json_delay(score.time_to_detect)},
