@@ -61,6 +61,14 @@ std::optional<SwitchId> tor_of(const Fabric& fabric, const ComponentRef& on) {
   return std::nullopt;
 }
 
+/// An RNIC and its cables are one place: no probe tells them apart.
+ComponentRef place_of(const Fabric& fabric, const ComponentRef& on) {
+  const bool is_cable = on.kind == RefKind::kCable || on.kind == RefKind::kPort;
+  return is_cable && fabric.is_access(on.cable())
+             ? ComponentRef{RefKind::kRnic, fabric.rnic_end(on.cable()).index()}
+             : on;
+}
+
 std::optional<std::uint64_t> segment_of(const Fabric& fabric, const ComponentRef& on) {
   if (fabric.is_graph()) {
     return std::nullopt;
@@ -142,7 +150,7 @@ double Frailty::weight(const ComponentRef& on) const {
 }
 
 bool FailurePlaces::is_free(const ComponentRef& on, Time from, Time to) const {
-  const auto found = busy_.find(on);
+  const auto found = busy_.find(place_of(site_->fabric(), on));
   return found == busy_.end() || std::ranges::none_of(found->second, [&](const auto& span) {
            return from < span.second && span.first < to;
          });
@@ -164,7 +172,7 @@ bool FailurePlaces::is_wanted(const ComponentRef& on,
 bool FailurePlaces::retake(const ComponentRef& on, Time from, Time to) {
   const bool free = is_free(on, from, to);
   if (free) {
-    busy_[on].emplace_back(from, to);
+    busy_[place_of(site_->fabric(), on)].emplace_back(from, to);
   }
   return free;
 }
@@ -181,7 +189,7 @@ std::optional<KindParameters> FailurePlaces::take(const FaultKind& kind, const P
     const bool struck = std::ranges::find(wish.others, drawn->on) != wish.others.end();
     const bool free = !struck && is_free(drawn->on, wish.from, wish.to);
     if (free && is_wanted(drawn->on, wish, stream)) {
-      busy_[drawn->on].emplace_back(wish.from, wish.to);
+      busy_[place_of(site_->fabric(), drawn->on)].emplace_back(wish.from, wish.to);
       return drawn;
     }
     if (may_spare && (free || !spare)) {
@@ -192,7 +200,7 @@ std::optional<KindParameters> FailurePlaces::take(const FaultKind& kind, const P
     }
   }
   if (spare) {
-    busy_[spare->on].emplace_back(wish.from, wish.to);
+    busy_[place_of(site_->fabric(), spare->on)].emplace_back(wish.from, wish.to);
   }
   return spare;
 }

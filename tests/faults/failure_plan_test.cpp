@@ -204,8 +204,9 @@ TEST(FailureMixes, OfEqualPartsTakeTurns) {
   }
   EXPECT_EQ(counts.size(), mix->size());
   for (const auto& [kind, count] : counts) {
-    const bool of_two = kind == "both-layers" || kind == "two-faults";
-    EXPECT_EQ(count, of_two ? 6 : 3) << kind;
+    // Kinds that are two faults at once are in the list twice, if the other found its place free.
+    EXPECT_GE(count, 3) << kind;
+    EXPECT_LE(count, kind == "both-layers" || kind == "two-faults" ? 6 : 3) << kind;
   }
   // One failure a run: seeds of one parity meet every kind equally often.
   options.count = 1;
