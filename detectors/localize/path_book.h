@@ -2,17 +2,28 @@
 //
 // Each agent traces a pair when it first visits it, so that a later loss meets known paths: healthy
 // paths are evidence too.  A failing pair is traced anew before anything is blamed, since routing
-// may have moved.  Invariant: a path, once known, is replaced but never dropped before
-// its pair is released.
+// may have moved.  What was lost before the move was found may have been lost on the path before,
+// so the last few of these are kept.  Invariant: a path, once known, is replaced but never dropped
+// before its pair is released.
 #pragma once
 
 #include "detectors/telemetry/telemetry.h"
 #include "sim/base/paged_column.h"
 #include "sim/base/prefetch.h"
 
+#include <cstddef>
+#include <map>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace bonescan {
+
+/// A path that a pair had once.
+struct FormerPath {
+  TracedPath path;
+  Time until;  ///< when it was found to have moved; it moved some time before
+};
 
 class PathBook final {
  public:
@@ -44,14 +55,36 @@ class PathBook final {
   const TracedPath* retrace(PairId pair, const FlowKey& flow, Time now) {
     Entry& entry = entries_.at(pair);
     if (auto traced = tracer_->trace(flow, now)) {
+      if (entry.known && !same_hops(entry.path, *traced)) {
+        keep_former(pair, std::move(entry.path), now);
+      }
       entry.path = std::move(*traced);
       entry.known = true;
     }
     return entry.known ? &entry.path : nullptr;
   }
 
+  /// The path as it was known last when a visit of that start was on its way; nullptr if never.
+  const TracedPath* at(PairId pair, Time start) const {
+    for (const FormerPath& former : former(pair)) {
+      if (start <= former.until) {
+        return &former.path;
+      }
+    }
+    return known(pair);
+  }
+
+  /// Oldest first; empty for a pair whose path never moved.
+  std::span<const FormerPath> former(PairId pair) const {
+    const auto place = former_.find(pair);
+    return place == former_.end() ? std::span<const FormerPath>() : place->second;
+  }
+
   /// Forgets the paths of pairs that are never visited again.
-  void release(PairRange pairs) { entries_.release(pairs.first, pairs.count); }
+  void release(PairRange pairs) {
+    entries_.release(pairs.first, pairs.count);
+    std::erase_if(former_, [&](const auto& one) { return pairs.holds(one.first); });
+  }
 
   /// Bytes that go with pairs, without the hops, and bytes that stay.
   std::size_t held_size() const { return entries_.held_size(); }
@@ -64,8 +97,24 @@ class PathBook final {
     bool known = false;
   };
 
+  /// Former paths of a pair that are kept. @ours
+  static constexpr std::size_t kMostFormer = 4;
+
+  static bool same_hops(const TracedPath& a, const TracedPath& b) {
+    return a.request == b.request && a.answer == b.answer;
+  }
+
+  void keep_former(PairId pair, TracedPath path, Time now) {
+    std::vector<FormerPath>& kept = former_[pair];
+    if (kept.size() == kMostFormer) {
+      kept.erase(kept.begin());
+    }
+    kept.push_back({std::move(path), now});
+  }
+
   PathTracer* tracer_;
   PagedColumn<PairId, Entry> entries_;
+  std::map<PairId, std::vector<FormerPath>> former_;  ///< of the few that ever moved
 };
 
 /// Calls `body(hop)` for every link of the round trip.

@@ -89,6 +89,7 @@ void FollowUpStage::run(Time now) {
       judge(one, now);
     }
     clear_suspects(one);
+    blame_ends(one, now);
   }
 }
 

@@ -91,6 +91,12 @@ class FollowUpStage final {
                    std::vector<FollowUpResult>& results) const;
   void judge(Case& one, Time now);
   void clear_suspects(const Case& one);
+  /// Other ports of the pair that fail like its own; 0 if any passes.
+  std::size_t ports_that_fail(const Case& one) const;
+  /// Do other pairs pass over each link of the pair's path in health?
+  bool others_clear_every_link(const Case& one) const;
+  /// Places a pair that no link explains at the bridges of its two ends.
+  void blame_ends(const Case& one, Time now);
   void tell(Case& one, Time now, bool clear, const std::string& text);
 
   PipelineState* state_;

@@ -93,6 +93,7 @@ class LatencyStage final {
   struct Growing {
     IncidentIndex index = 0;
     Time onset;
+    int table_reads = 0;  ///< since it opened
   };
 
   /// Links that only one RNIC's pairs accuse: its own link, or what its tables do with packets.
@@ -186,6 +187,8 @@ class LatencyStage final {
   bool open_alone(Time now, const Late& late, std::span<const Late> others);
   void grow(Time now);
   void grow_one(Time now, const Growing& growing);
+  /// Entries that come and go were there when the tables were read first.
+  void read_tables_again(Time now, Growing& growing);
 
   PipelineState* state_;
   UnderlayVote vote_;   ///< counts; ranks the links of one incident

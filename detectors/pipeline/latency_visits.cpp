@@ -22,6 +22,10 @@ constexpr std::uint32_t kPersistentVisits = 2;
 constexpr int kGrowingSweeps = 2;
 constexpr Duration kLeastGrowing = std::chrono::seconds(64);
 
+/// Readings of the tables while an incident's visits go on being late: entries that are away half
+/// of the time are there at all of them with a chance of 1 in 4,000. @ours
+constexpr int kTableReads = 12;
+
 }  // namespace
 
 void LatencyStage::visits_judged(Time now, std::span<const JudgedVisit> visits) {
@@ -207,10 +211,43 @@ void LatencyStage::grow(Time now) {
     const Incident& incident = state_->incidents[growing.index];
     return incident.closed.has_value() || now - incident.opened > most;
   });
-  for (const Growing& growing : growing_) {
+  for (Growing& growing : growing_) {
+    read_tables_again(now, growing);
     if (state_->due_again(state_->incidents[growing.index], now)) {
       grow_one(now, growing);
     }
+  }
+}
+
+void LatencyStage::read_tables_again(Time now, Growing& growing) {
+  const Incident& incident = state_->incidents[growing.index];
+  const bool movable = !incident.closed && (incident.layer == Layer::kUnderlay ||
+                                            incident.layer == Layer::kUndetermined);
+  if (state_->paper() || !movable || incident.last_seen != now || incident.opened == now ||
+      growing.table_reads >= kTableReads || incident.pairs.empty() ||
+      !state_->share_an_end(incident.pairs)) {
+    return;
+  }
+  const PairId pair = incident.pairs.front();
+  const auto tables = state_->inspector.tables(state_->flow(pair), now);
+  if (!tables) {
+    return;
+  }
+  ++growing.table_reads;
+  const bool shared = tables->mismatch &&
+                      std::all_of(incident.pairs.begin(), incident.pairs.end(), [&](PairId other) {
+                        const Pair& ends = state_->ends(other);
+                        return ends.source == tables->at || ends.target == tables->at;
+                      });
+  if (shared) {
+    state_->place_table_mismatch(growing.index, *tables);
+    state_->incidents.add_evidence(growing.index,
+                                   {now,
+                                    "flow-table-diff",
+                                    false,
+                                    fmt::format("read again while visits are late ({} times): {}",
+                                                growing.table_reads,
+                                                tables->text)});
   }
 }
 

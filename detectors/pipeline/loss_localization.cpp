@@ -6,6 +6,12 @@
 #include <algorithm>
 
 namespace bonescan {
+namespace {
+
+/// What a fault more must explain, where two readings of the evidence are compared: as FaultSearch.
+constexpr double kPriorNats = 7.0;
+
+}  // namespace
 
 void LossStage::walk_overlays(Time now) {
   // A walk that had no answer is asked for again, but never before a pair that was not walked yet.
@@ -61,16 +67,61 @@ void LossStage::open_overlay(Time now, const OverlayFinding& finding, const Unex
   claim(index, now, pair);
 }
 
-void LossStage::gather(Time since) {
+bool LossStage::counts(const VisitOutcome& visit, Gathered what) const {
+  if (!state_->live(visit.pair) || visit.attribution == Attribution::kExcused) {
+    return false;
+  }
+  if (visit.attribution != Attribution::kIncident) {
+    return true;
+  }
+  return what == Gathered::kAll ? !explained_elsewhere(visit.pair)
+                                : lone_incident_of({&visit.pair, 1}) != kNoIncident;
+}
+
+void LossStage::gather(Time since, Gathered what, PathReading reading) {
   evidence_.clear();
   for (const VisitOutcome& visit : state_->log.recent()) {
-    const bool free = visit.attribution == Attribution::kNone ||
-                      (visit.attribution == Attribution::kIncident &&
-                       lone_incident_of({&visit.pair, 1}) != kNoIncident);
-    if (visit.start >= since && free && state_->live(visit.pair)) {
-      evidence_.add(visit.pair, 1, visit.lossy() ? 1 : 0);
+    if (visit.start < since || !counts(visit, what)) {
+      continue;
+    }
+    const std::uint32_t bad = visit.lossy() ? 1 : 0;
+    if (reading == PathReading::kThen) {
+      evidence_.add_then(state_->paths, visit.pair, visit.start, bad);
+    } else {
+      evidence_.add(visit.pair, 1, bad);
     }
   }
+}
+
+std::vector<Accusation> LossStage::accused(Gathered what, bool unreachable) {
+  const auto items = evidence_.relevant(state_->paths);
+  if (items.empty()) {
+    return {};
+  }
+  return what == Gathered::kAll ? search_.localize(items, Symptom::kLoss)
+                                : blame(items, unreachable);
+}
+
+std::vector<Accusation> LossStage::best_reading(Time since, Gathered what, bool unreachable) {
+  const auto explained = [](const std::vector<Accusation>& accusations) {
+    double nats = 0.0;
+    for (const Accusation& accusation : accusations) {
+      nats += accusation.suspects.front().llr - kPriorNats;
+    }
+    return nats;
+  };
+  gather(since, what, state_->paper() ? PathReading::kNow : PathReading::kThen);
+  std::vector<Accusation> then = accused(what, unreachable);
+  if (!evidence_.holds_former()) {
+    return then;
+  }
+  gather(since, what, PathReading::kNow);
+  std::vector<Accusation> moved = accused(what, unreachable);
+  if (explained(moved) > explained(then)) {
+    return moved;
+  }
+  gather(since, what, PathReading::kThen);
+  return then;
 }
 
 bool LossStage::suspects(const Accusation& accusation, ComponentId link) {
@@ -133,15 +184,12 @@ void LossStage::accuse_links(Time now) {
   for (const Unexplained& item : unexplained_) {
     state_->paths.retrace(item.pair, state_->flow(item.pair), now);
   }
-  gather(now - state_->options.loss.pool_window);
-  const auto items = evidence_.relevant(state_->paths);
-  if (items.empty()) {
-    return;
-  }
   const bool silent = std::any_of(unexplained_.begin(), unexplained_.end(), [](const auto& item) {
     return item.symptom == Symptom::kUnreachable;
   });
-  const std::vector<Accusation> accusations = blame(items, silent);
+  const std::vector<Accusation> accusations =
+      best_reading(now - state_->options.loss.pool_window, Gathered::kUnexplained, silent);
+  const auto items = evidence_.relevant(state_->paths);
   for (const Accusation& accusation : accusations) {
     const bool alone = !state_->paper() && state_->distinct_pairs(accusation.pairs) < 2;
     const IncidentIndex grown = state_->paper() ? kNoIncident : lone_incident_of(accusation.pairs);
@@ -183,8 +231,9 @@ IncidentIndex LossStage::open_incident_of(const Accusation& accusation) const {
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     if (incident.layer == Layer::kUnderlay && about_loss(incident) &&
-        suspects(accusation, incident.candidates.front().component) &&
-        (state_->paper() || PipelineState::names(incident, accusation.suspects.front().link))) {
+        (state_->named_device(incident).valid() ||
+         suspects(accusation, incident.candidates.front().component)) &&
+        (state_->paper() || state_->names_link(incident, accusation.suspects.front().link))) {
       return index;
     }
   }

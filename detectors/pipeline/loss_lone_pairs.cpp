@@ -138,11 +138,23 @@ void LossStage::open_tested(Time now,
 }
 
 void LossStage::forgive(IncidentIndex index) {
-  for (const Candidate& candidate : state_->incidents[index].candidates) {
-    for (const EvidenceScope scope :
-         {EvidenceScope::kLinkUp, EvidenceScope::kLinkDown, EvidenceScope::kCable}) {
-      tests_.reset(scope, candidate.component.index());
+  const Incident& incident = state_->incidents[index];
+  const DeviceId device = state_->named_device(incident);
+  if (device.valid()) {
+    for (const ComponentId link : state_->devices.links(device)) {
+      forgive_link(link);
     }
+    return;
+  }
+  for (const Candidate& candidate : incident.candidates) {
+    forgive_link(candidate.component);
+  }
+}
+
+void LossStage::forgive_link(ComponentId link) {
+  for (const EvidenceScope scope :
+       {EvidenceScope::kLinkUp, EvidenceScope::kLinkDown, EvidenceScope::kCable}) {
+    tests_.reset(scope, link.index());
   }
 }
 
@@ -199,7 +211,7 @@ bool LossStage::has_company(const Unexplained& item) const {
   const Pair& ends = state_->ends(item.pair);
   const auto fails_with_it = [&](PairId other) {
     return other != item.pair && state_->ends(other) != ends.reversed() &&
-           state_->share_a_link(item.pair, other);
+           state_->share_a_link(item.pair, other, item.since);
   };
   if (std::any_of(unexplained_.begin(), unexplained_.end(), [&](const Unexplained& other) {
         return !other.claimed && fails_with_it(other.pair);
@@ -315,11 +327,16 @@ void LossStage::place_lone(Time now, const Unexplained& item, const TableFinding
     state_->place_table_mismatch(index, tables);
   } else if (tables.available && item.walk_clear) {
     // By elimination it is one of the links that only this pair crosses.
-    gather(now - state_->options.loss.pool_window);
+    const bool paper = state_->paper();
+    gather(now - state_->options.loss.pool_window,
+           Gathered::kUnexplained,
+           paper ? PathReading::kNow : PathReading::kThen);
+    const TracedPath* path =
+        paper ? state_->paths.known(item.pair) : state_->paths.at(item.pair, item.since);
     const auto all = vote_.score(evidence_.relevant(state_->paths), Symptom::kLoss);
     std::vector<LinkScore> scores(all.begin(), all.end());
-    std::erase_if(scores, [&](const LinkScore& score) {
-      return !state_->crosses_link(item.pair, score.link);
+    std::erase_if(scores, [path](const LinkScore& score) {
+      return path == nullptr || !crosses(*path, score.link);
     });
     index = state_->place_on_links(now,
                                    index,

@@ -17,7 +17,8 @@ bool voted(const Incident& incident) {
 }  // namespace
 
 bool LossStage::due(const Incident& incident, IncidentIndex index, Time now) {
-  if (incident.layer != Layer::kUnderlay || !about_loss(incident) || incident.last_seen != now) {
+  if (incident.layer != Layer::kUnderlay || !about_loss(incident) || incident.last_seen != now ||
+      state_->named_device(incident).valid()) {
     return false;
   }
   // While a set is named, or nobody has voted, also whenever another pair has joined.
@@ -50,22 +51,10 @@ void LossStage::refine(Time now) {
   if (again.empty()) {
     return;
   }
-  gather_all(std::max(since, now - state_->options.loss.pool_window));
   const std::vector<Accusation> accusations =
-      search_.localize(evidence_.relevant(state_->paths), Symptom::kLoss);
+      best_reading(std::max(since, now - state_->options.loss.pool_window), Gathered::kAll, false);
   for (const IncidentIndex index : again) {
     refine_one(now, index, accusations);
-  }
-}
-
-void LossStage::gather_all(Time since) {
-  evidence_.clear();
-  for (const VisitOutcome& visit : state_->log.recent()) {
-    if (visit.start >= since && visit.attribution != Attribution::kExcused &&
-        state_->live(visit.pair) &&
-        !(visit.attribution == Attribution::kIncident && explained_elsewhere(visit.pair))) {
-      evidence_.add(visit.pair, 1, visit.lossy() ? 1 : 0);
-    }
   }
 }
 

@@ -48,6 +48,7 @@ LossStage::LossStage(PipelineState& state)
       vote_(vote_options(state.options, lossy_visit_ratio(state.options))),
       search_(search_options(state.options, lossy_visit_ratio(state.options), false)),
       silent_search_(search_options(state.options, lossy_visit_ratio(state.options), true)),
+      device_search_(search_options(state.options, lossy_visit_ratio(state.options), false)),
       base_per_visit_(lossy_visit_ratio(state.options)),
       agent_dead_at_(1, Time::min()) {}
 
@@ -268,6 +269,7 @@ void LossStage::run(Time now) {
   drop_claimed();
   if (overlay_is_busy()) {
     refine(now);
+    raise_devices(now);
     return;
   }
   if (!unexplained_.empty() || suspicious()) {
@@ -279,6 +281,7 @@ void LossStage::run(Time now) {
     drop_claimed();
   }
   refine(now);
+  raise_devices(now);
 }
 
 }  // namespace bonescan

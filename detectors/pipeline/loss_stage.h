@@ -9,6 +9,7 @@
 // Internal to detectors/pipeline; thread-compatible.
 #pragma once
 
+#include "detectors/localize/device_search.h"
 #include "detectors/localize/fault_search.h"
 #include "detectors/loss/component_evidence.h"
 #include "detectors/loss/link_ledger.h"
@@ -66,6 +67,18 @@ class LossStage final {
  private:
   static constexpr IncidentIndex kNoIncident = std::numeric_limits<IncidentIndex>::max();
 
+  /// Which path a visit is read on where the pair's has moved since.
+  enum class PathReading {
+    kThen,  ///< the one that was known last when it started
+    kNow,   ///< the new one: it had moved long before that was found
+  };
+
+  /// The visits that evidence is gathered from.
+  enum class Gathered {
+    kUnexplained,  ///< what no incident explains yet, and what incidents of lone pairs do
+    kAll,          ///< ... and what incidents of links, or of nothing, explain
+  };
+
   /// A failing pair that no incident explains yet.
   struct Unexplained {
     PairId pair;
@@ -113,6 +126,10 @@ class LossStage final {
                    std::span<const ComponentAlarm> all,
                    const std::vector<PairId>& pairs);
   std::vector<Accusation> blame(std::span<const PathEvidence> evidence, bool unreachable);
+  /// Of the two readings of paths that have moved, what the one says that explains more; evidence_
+  /// is left as it is read there.
+  std::vector<Accusation> best_reading(Time since, Gathered what, bool unreachable);
+  std::vector<Accusation> accused(Gathered what, bool unreachable);
   bool accuses_silent(const Accusation& accusation) const;
   void open_underlay(Time now, const Accusation& accusation, std::span<const LinkVotes> raw);
   /// A lone pair's incident becomes that of the accused link.
@@ -143,17 +160,27 @@ class LossStage final {
   IncidentIndex lone_incident_of(std::span<const PairId> pairs) const;
   /// Starts the tests of the candidates anew: what they lost is explained.
   void forgive(IncidentIndex index);
+  void forgive_link(ComponentId link);
   void refine(Time now);
   bool due(const Incident& incident, IncidentIndex index, Time now);
   void refine_one(Time now, IncidentIndex index, std::span<const Accusation> accusations);
   /// The place that explains today's evidence best; nullptr: where it is, or nowhere for sure.
   const Accusation* better_place(const Incident& incident,
                                  std::span<const Accusation> accusations) const;
-  /// Fills evidence_ with what no incident explains yet.
-  void gather(Time since);
-  /// ... and with what incidents of links, or of nothing, explain.
-  void gather_all(Time since);
+  /// Fills evidence_.
+  void gather(Time since, Gathered what, PathReading reading);
+  bool counts(const VisitOutcome& visit, Gathered what) const;
   bool explained_elsewhere(PairId pair) const;
+  /// Names a switch, or an RNIC, where it explains several incidents better than their links do.
+  void raise_devices(Time now);
+  /// Devices that incidents of the last minute may have in common.
+  std::vector<DeviceId> shared_devices(std::span<const IncidentIndex> group) const;
+  bool touches(const Incident& incident, DeviceId device) const;
+  /// What pairs say from the first to the last loss of these incidents.
+  std::vector<PathEvidence> pair_evidence(std::span<const IncidentIndex> group) const;
+  void raise(Time now, std::span<const IncidentIndex> group, const DeviceAccusation& fault);
+  /// A device that is accused no more gives way to its links.
+  void lower(Time now, IncidentIndex index, std::span<const DeviceAccusation> faults);
   void claim(IncidentIndex index, Time now, PairId pair);
   void drop_claimed();
   IncidentIndex open_incident_of(const Accusation& accusation) const;
@@ -177,6 +204,7 @@ class LossStage final {
   UnderlayVote vote_;          ///< counts; ranks the links of a lone pair
   FaultSearch search_;         ///< which links together; the paper's configuration counts
   FaultSearch silent_search_;  ///< ... where a silent pair shows that some link is at fault
+  DeviceSearch device_search_;
   EvidenceTable evidence_;
   double base_per_visit_;
   std::vector<Unexplained> unexplained_;

@@ -35,7 +35,8 @@ PipelineState::PipelineState(const PipelineOptions& all_options, const Telemetry
       paths(the_telemetry.paths),
       log(all_options.loss.pool_window),
       inspector(all_options.localize, the_telemetry),
-      incidents(incident_options(all_options)) {}
+      incidents(incident_options(all_options)),
+      devices(the_telemetry.components) {}
 
 PairRange PipelineState::submit(EndpointRange range) {
   const EndpointDirectory& endpoints = telemetry.endpoints;
@@ -150,23 +151,56 @@ void PipelineState::explain_vote(IncidentIndex index,
        vote_text(suspects.front(), suspects.size(), raw, telemetry.components, unit)});
 }
 
-bool PipelineState::crosses_candidate(const Incident& incident, PairId pair) const {
-  const TracedPath* path = paths.known(pair);
-  return path != nullptr && std::any_of(incident.candidates.begin(),
-                                        incident.candidates.end(),
-                                        [&](const Candidate& candidate) {
-                                          return crosses(*path, candidate.component);
-                                        });
+bool PipelineState::crosses_candidate(const Incident& incident, const TracedPath& path) const {
+  const DeviceId device = named_device(incident);
+  if (!device.valid()) {
+    return std::any_of(
+        incident.candidates.begin(), incident.candidates.end(), [&](const Candidate& candidate) {
+          return crosses(path, candidate.component);
+        });
+  }
+  bool found = false;
+  for_each_hop(path,
+               [&](const PathHop& hop) { found = found || devices.ends(hop.link).hold(device); });
+  return found;
 }
 
-bool PipelineState::share_a_link(PairId a, PairId b) const {
-  const TracedPath* path = paths.known(a);
-  const TracedPath* other = paths.known(b);
+bool PipelineState::crosses_candidate(const Incident& incident, PairId pair) const {
+  const TracedPath* path = paths.known(pair);
+  if (path != nullptr && crosses_candidate(incident, *path)) {
+    return true;
+  }
+  const std::span<const FormerPath> former = paths.former(pair);
+  return std::any_of(former.begin(), former.end(), [&](const FormerPath& one) {
+    return one.until >= incident.opened - kLead && crosses_candidate(incident, one.path);
+  });
+}
+
+bool PipelineState::names_link(const Incident& incident, ComponentId link) const {
+  const DeviceId device = named_device(incident);
+  return names(incident, link) || (device.valid() && devices.ends(link).hold(device));
+}
+
+DeviceId PipelineState::named_device(const Incident& incident) const {
+  if (incident.layer != Layer::kUnderlay || incident.candidates.size() != 1) {
+    return DeviceId();
+  }
+  const Component& named = telemetry.components[incident.candidates.front().component];
+  return named.type == ComponentType::kLink ? DeviceId() : devices.find(named);
+}
+
+bool PipelineState::share_a_link(PairId a, PairId b, Time at) const {
+  const TracedPath* path = paths.at(a, at);
+  const TracedPath* other = paths.at(b, at);
   bool shared = false;
   if (path != nullptr && other != nullptr) {
     for_each_hop(*path, [&](const PathHop& hop) { shared = shared || crosses(*other, hop.link); });
   }
   return shared;
+}
+
+bool PipelineState::share_a_link(PairId a, PairId b) const {
+  return share_a_link(a, b, Time::max());
 }
 
 bool PipelineState::ends_on(PairId pair, std::string_view host) const {
@@ -253,10 +287,12 @@ void EvidenceTable::clear() {
     counts_[pair] = {};
   }
   pairs_.clear();
+  former_.clear();
 }
 
 void EvidenceTable::release(PairRange pairs) {
   std::erase_if(pairs_, [&](PairId pair) { return pairs.holds(pair); });
+  std::erase_if(former_, [&](const auto& one) { return pairs.holds(one.first.first); });
   counts_.release(pairs.first, pairs.count);
 }
 
@@ -269,21 +305,62 @@ void EvidenceTable::add(PairId pair, std::uint32_t trials, std::uint32_t bad) {
   count.bad += bad;
 }
 
+void EvidenceTable::add_then(const PathBook& paths, PairId pair, Time start, std::uint32_t bad) {
+  const std::span<const FormerPath> former = paths.former(pair);
+  std::size_t left = former.size();
+  for (const FormerPath& one : former) {
+    if (start <= one.until) {
+      Count& count = former_[{pair, left}];
+      count.trials += 1;
+      count.bad += bad;
+      return;
+    }
+    --left;
+  }
+  add(pair, 1, bad);
+}
+
+void EvidenceTable::mark(const TracedPath& path) {
+  for_each_hop(path, [&](const PathHop& hop) {
+    if (hop.link.index() >= cable_marked_.size()) {
+      cable_marked_.resize(hop.link.index() + 1);
+    }
+    cable_marked_[hop.link.index()] = 1;
+  });
+}
+
+bool EvidenceTable::marked(const TracedPath& path) const {
+  bool found = false;
+  for_each_hop(path, [&](const PathHop& hop) {
+    found =
+        found || (hop.link.index() < cable_marked_.size() && cable_marked_[hop.link.index()] != 0);
+  });
+  return found;
+}
+
 std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
   std::fill(cable_marked_.begin(), cable_marked_.end(), std::uint8_t{0});
   for (const PairId pair : pairs_) {
     const TracedPath* path = counts_[pair].bad > 0 ? paths.known(pair) : nullptr;
-    if (path == nullptr) {
-      continue;
+    if (path != nullptr) {
+      mark(*path);
     }
-    for_each_hop(*path, [&](const PathHop& hop) {
-      if (hop.link.index() >= cable_marked_.size()) {
-        cable_marked_.resize(hop.link.index() + 1);
-      }
-      cable_marked_[hop.link.index()] = 1;
-    });
+  }
+  const auto path_then = [&paths](const std::pair<PairId, std::size_t>& key) {
+    const std::span<const FormerPath> former = paths.former(key.first);
+    return &former[former.size() - key.second].path;
+  };
+  for (const auto& [key, count] : former_) {
+    if (count.bad > 0) {
+      mark(*path_then(key));
+    }
   }
   items_.clear();
+  for (const auto& [key, count] : former_) {
+    if (marked(*path_then(key))) {
+      items_.push_back({path_then(key), count.trials, count.bad, key.first});
+    }
+  }
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     if (i + 2 * kPrefetchAhead < pairs_.size()) {
       paths.prefetch_entry(pairs_[i + 2 * kPrefetchAhead]);
@@ -291,15 +368,7 @@ std::span<const PathEvidence> EvidenceTable::relevant(const PathBook& paths) {
     }
     const PairId pair = pairs_[i];
     const TracedPath* path = paths.known(pair);
-    if (path == nullptr) {
-      continue;
-    }
-    bool marked = false;
-    for_each_hop(*path, [&](const PathHop& hop) {
-      marked = marked ||
-               (hop.link.index() < cable_marked_.size() && cable_marked_[hop.link.index()] != 0);
-    });
-    if (marked) {
+    if (path != nullptr && marked(*path)) {
       const Count& count = counts_[pair];
       items_.push_back({path, count.trials, count.bad, pair});
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "detectors/incident/incident_book.h"
+#include "detectors/localize/device_table.h"
 #include "detectors/localize/fault_search.h"
 #include "detectors/localize/inspector.h"
 #include "detectors/localize/path_book.h"
@@ -20,6 +21,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bonescan {
@@ -61,6 +63,7 @@ struct PipelineState {
   VisitLog log;
   Inspector inspector;
   IncidentBook incidents;
+  DeviceTable devices;
   PipelineUpdates updates;
   PagedColumn<PairId, PairMemory> memory;
   std::uint32_t endpoint_count = 0;  ///< those of the directory that were submitted so far
@@ -127,10 +130,19 @@ struct PipelineState {
                     std::span<const LinkVotes> raw,
                     std::string_view unit);
 
-  /// Does the pair's known path cross a candidate of an underlay incident?
+  /// Does the pair's known path, or one that it had until lately when the incident opened, cross a
+  /// candidate of an underlay incident?
   bool crosses_candidate(const Incident& incident, PairId pair) const;
+  bool crosses_candidate(const Incident& incident, const TracedPath& path) const;
 
-  /// Do the known paths of both cross one link?
+  /// Is the link a candidate, or one of a switch or RNIC that is?
+  bool names_link(const Incident& incident, ComponentId link) const;
+
+  /// The switch or RNIC that an underlay incident names; invalid if it names links.
+  DeviceId named_device(const Incident& incident) const;
+
+  /// Do the paths of both, as they were at that time, cross one link?
+  bool share_a_link(PairId a, PairId b, Time at) const;
   bool share_a_link(PairId a, PairId b) const;
 
   /// Is one end of each on the same host?
@@ -168,6 +180,10 @@ class EvidenceTable final {
  public:
   void clear();
   void add(PairId pair, std::uint32_t trials, std::uint32_t bad);
+  /// ... of a visit that started then, on the path that the pair had.
+  void add_then(const PathBook& paths, PairId pair, Time start, std::uint32_t bad);
+  /// Does any of it lie on a path that its pair has left?
+  bool holds_former() const { return !former_.empty(); }
   /// The items worth voting with; valid until the next call of add, clear or release.
   std::span<const PathEvidence> relevant(const PathBook& paths);
   /// Forgets pairs of which no evidence comes any more.
@@ -184,8 +200,13 @@ class EvidenceTable final {
     std::uint32_t bad = 0;
   };
 
+  void mark(const TracedPath& path);
+  bool marked(const TracedPath& path) const;
+
   PagedColumn<PairId, Count> counts_;
   std::vector<PairId> pairs_;  ///< those with a count
+  /// By the pair and how many paths it has had since.
+  std::map<std::pair<PairId, std::size_t>, Count> former_;
   std::vector<std::uint8_t> cable_marked_;
   std::vector<PathEvidence> items_;
 };

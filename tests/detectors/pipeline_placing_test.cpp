@@ -1,0 +1,151 @@
+// Where an incident is placed that no single link explains: a switch, the ends of a pair, a path
+// that has moved, tables that come and go.
+#include "detectors/localize/path_book.h"
+#include "tests/support/pipeline_bench.h"
+
+namespace bonescan::fakes {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+FakeEffect total_loss(FlowPredicate hits, std::int64_t from_s, std::int64_t to_s) {
+  return {.from = at_s(from_s), .to = at_s(to_s), .hits = std::move(hits), .lose_one_in = 1};
+}
+
+bool in_segment(EndpointId endpoint, std::uint32_t segment) {
+  return endpoint.index() / 2 == segment;
+}
+
+std::vector<Incident> standing(const PipelineBench& bench) {
+  std::vector<Incident> open;
+  for (const Incident& incident : bench.incidents()) {
+    if (!incident.closed) {
+      open.push_back(incident);
+    }
+  }
+  return open;
+}
+
+TEST(PathBook, KeepsThePathThatAVisitTook) {
+  FakeTelemetry world(fake_endpoints(4, 1));
+  const FlowKey flow{EndpointId(0), EndpointId(2), 1};
+  const auto way = [&](const char* name) {
+    TracedPath path;
+    path.request.push_back({world.components.intern(ComponentType::kLink, name)});
+    return path;
+  };
+  world.trace_script = [&](const FlowKey&, Time now) -> Expected<TracedPath> {
+    return now < at_s(10) ? way("link(a, b)") : now < at_s(20) ? way("link(a, c)") : way("x");
+  };
+  PathBook book(world.telemetry().paths);
+  const auto name = [&](const TracedPath* path) {
+    return world.components[path->request.front().link].name;
+  };
+  EXPECT_EQ(book.at(PairId(0), at_s(1)), nullptr);
+  book.path(PairId(0), flow, at_s(1));
+  book.retrace(PairId(0), flow, at_s(2));
+  EXPECT_TRUE(book.former(PairId(0)).empty()) << "it has not moved";
+  book.retrace(PairId(0), flow, at_s(12));
+  book.retrace(PairId(0), flow, at_s(22));
+  EXPECT_THAT(book.former(PairId(0)), SizeIs(2));
+  EXPECT_EQ(name(book.at(PairId(0), at_s(12))), "link(a, b)");
+  EXPECT_EQ(name(book.at(PairId(0), at_s(13))), "link(a, c)");
+  EXPECT_EQ(name(book.at(PairId(0), at_s(23))), "x");
+  book.release({PairId(0), 1});
+  EXPECT_TRUE(book.former(PairId(0)).empty());
+}
+
+TEST(PipelinePlacing, NamesASwitchAllOfWhoseLinksAreDead) {
+  PipelineBench bench(12, 1);
+  bench.world.effects.push_back(total_loss(
+      [](const FlowKey& flow) { return in_segment(flow.source, 1) || in_segment(flow.target, 1); },
+      60,
+      200));
+  bench.run(100);
+  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  const std::vector<Incident> open = standing(bench);
+  ASSERT_THAT(open, SizeIs(1));
+  EXPECT_EQ(open.front().layer, Layer::kUnderlay);
+  EXPECT_EQ(open.front().kind, "switch-down");
+  const Component& named = bench.world.components[open.front().candidates.front().component];
+  EXPECT_EQ(named.type, ComponentType::kSwitch);
+  EXPECT_EQ(named.name, fake_endpoints(12, 1)[EndpointId(2)].tor);
+}
+
+TEST(PipelinePlacing, NamesTheLinkThatWasRoutedAround) {
+  PipelineBench bench(12, 1);
+  const auto leaves = [](const FlowKey& flow) {
+    return in_segment(flow.source, 1) != in_segment(flow.target, 1);
+  };
+  bench.world.effects.push_back(total_loss(leaves, 60, 62));
+  const std::string tor = fake_endpoints(12, 1)[EndpointId(2)].tor;
+  const ComponentId dead = bench.fabric_link(tor);
+  const ComponentId around =
+      bench.world.components.intern(ComponentType::kLink, "link(" + tor + ", agg-2)");
+  bench.world.trace_script = [&](const FlowKey& flow, Time now) -> Expected<TracedPath> {
+    TracedPath path = bench.world.healthy_path(flow);
+    for (auto* way : {&path.request, &path.answer}) {
+      for (PathHop& hop : *way) {
+        hop.link = hop.link == dead && now >= at_s(61) ? around : hop.link;
+      }
+    }
+    return path;
+  };
+  bench.run(100);
+  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  const std::vector<Incident> open = standing(bench);
+  ASSERT_THAT(open, SizeIs(1));
+  EXPECT_THAT(bench.candidates(open.front()), ElementsAre(dead));
+}
+
+TEST(PipelinePlacing, BlamesTheEndsOfAPairThatFailsFromEveryPort) {
+  PipelineBench bench(12, 1);
+  for (const auto& [from, to] : {std::pair{2u, 7u}, std::pair{7u, 2u}}) {
+    bench.world.effects.push_back(total_loss(between(EndpointId(from), EndpointId(to)), 60, 300));
+  }
+  bench.run(110);
+  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  const std::vector<Incident> open = standing(bench);
+  ASSERT_THAT(open, SizeIs(1));
+  EXPECT_EQ(open.front().layer, Layer::kOverlay);
+  EXPECT_EQ(open.front().kind, "pair-state");
+  EXPECT_EQ(open.front().confidence, 0.5);
+  EXPECT_THAT(bench.candidates(open.front()),
+              testing::UnorderedElementsAre(bench.world.bridge(EndpointId(2)),
+                                            bench.world.bridge(EndpointId(7))));
+}
+
+TEST(PipelinePlacing, StaysOnLinksWithoutFollowUps) {
+  PipelineBench bench(12, 1);
+  bench.options.follow_up.probes_per_round = 0;
+  for (const auto& [from, to] : {std::pair{2u, 7u}, std::pair{7u, 2u}}) {
+    bench.world.effects.push_back(total_loss(between(EndpointId(from), EndpointId(to)), 60, 300));
+  }
+  bench.run(110);
+  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  ASSERT_THAT(standing(bench), SizeIs(1));
+  EXPECT_EQ(standing(bench).front().layer, Layer::kUnderlay);
+}
+
+TEST(PipelinePlacing, ReadsTablesAgainWhileVisitsGoOnBeingLate) {
+  PipelineBench bench(8, 1);
+  bench.world.effects.push_back({.from = at_s(200),
+                                 .to = at_s(400),
+                                 .hits = to_endpoint(EndpointId(3)),
+                                 .extra = std::chrono::microseconds(100)});
+  bench.world.dump_script =
+      [&](EndpointId at, std::span<const FlowKey> flows, Time now) -> Expected<FlowTableDump> {
+    return at == EndpointId(3) && now >= at_s(212) ? bench.world.missing_entries(at, flows)
+                                                   : bench.world.healthy_dump(at, flows);
+  };
+  bench.run(260);
+  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  const std::vector<Incident> open = standing(bench);
+  ASSERT_THAT(open, SizeIs(1));
+  EXPECT_EQ(open.front().layer, Layer::kRnic);
+  EXPECT_THAT(bench.candidates(open.front()), ElementsAre(bench.world.rnic(EndpointId(3))));
+}
+
+}  // namespace
+}  // namespace bonescan::fakes
