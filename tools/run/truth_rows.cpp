@@ -210,6 +210,14 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
       row.equivalent = equivalent_links(signatures, record.component.cable(), world.fabric());
     } else {
       row.equivalent = {fmt::format("{} {}", to_string(component.type), component.name)};
+      const EffectSpec& first = fault.effects.front();
+      if (first.kind == EffectKind::kTunnelNeighbour && first.peer) {
+        // A round trip fails alike if its request or its answer finds no neighbour.
+        row.equivalent.push_back(
+            fmt::format("{} {}",
+                        to_string(ComponentType::kBridge),
+                        world.open_flow().bridge_name(world.fabric().host_of(*first.peer))));
+      }
       if (record.layer == TruthLayer::kUnderlay) {
         // All ports of an RNIC: what probes see is its cables.
         // Of a switch: the cables that end at it.
