@@ -8,6 +8,14 @@ namespace {
 
 constexpr IncidentIndex kNone = std::numeric_limits<IncidentIndex>::max();
 
+bool about_gids(HostFindingKind kind) {
+  return kind == HostFindingKind::kGidSparse || kind == HostFindingKind::kGidChanged ||
+         kind == HostFindingKind::kGidType;
+}
+
+/// As ibv_devinfo and the kernel print the state of a port that passes packets.
+constexpr std::string_view kActivePort = "ACTIVE";
+
 /// An incident may still be placed by other stages in this many visit periods. @ours
 constexpr int kSettlePeriods = 4;
 
@@ -113,6 +121,9 @@ bool HostCheckStage::inspect(EndpointId at, Time now, std::string& told, bool& c
     clear = false;
     told += name + ": " + finding.text + ". ";
     open(at, now, finding);
+    if (about_gids(finding.kind) && report->port && report->port->state == kActivePort) {
+      take_over(at, finding);
+    }
   }
   if (findings.empty()) {
     told += name + ": its host reports nothing wrong. ";
@@ -123,15 +134,11 @@ bool HostCheckStage::inspect(EndpointId at, Time now, std::string& told, bool& c
 }
 
 IncidentIndex HostCheckStage::known_as(EndpointId at, const HostFinding& finding) const {
-  const bool about_gids =
-      finding.kind == HostFindingKind::kGidSparse || finding.kind == HostFindingKind::kGidChanged;
   const bool about_link = finding.kind == HostFindingKind::kBondDegraded ||
-                          finding.kind == HostFindingKind::kPortState ||
-                          finding.kind == HostFindingKind::kGidChanged ||
-                          finding.kind == HostFindingKind::kGidType;
+                          finding.kind == HostFindingKind::kPortState || about_gids(finding.kind);
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
-    if (about_gids && incident.kind == kGidChange &&
+    if (about_gids(finding.kind) && incident.kind == kGidChange &&
         incident.candidates.front().component == finding.at) {
       return index;
     }
@@ -140,6 +147,20 @@ IncidentIndex HostCheckStage::known_as(EndpointId at, const HostFinding& finding
     }
   }
   return kNone;
+}
+
+/// Everything that the RNIC sends is lost while its port is up, and its addresses are not where
+/// they should be: it is the table, not the link.
+void HostCheckStage::take_over(EndpointId at, const HostFinding& finding) {
+  for (const IncidentIndex index : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[index];
+    if (incident.layer == Layer::kUnderlay && incident.symptom == Symptom::kUnreachable &&
+        accuses_access_of(incident, at)) {
+      state_->incidents.place(
+          index, Layer::kHost, std::string(to_string(finding.kind)), {{finding.at, 1.0}}, 1.0);
+      return;
+    }
+  }
 }
 
 bool HostCheckStage::accuses_access_of(const Incident& incident, EndpointId at) const {

@@ -56,6 +56,7 @@ class HostCheckStage final {
   void settle(EndpointId at, const std::vector<HostFinding>& findings);
   /// An open incident that is about the same thing.
   IncidentIndex known_as(EndpointId at, const HostFinding& finding) const;
+  void take_over(EndpointId at, const HostFinding& finding);
   bool accuses_access_of(const Incident& incident, EndpointId at) const;
 
   PipelineState* state_;

@@ -170,7 +170,8 @@ std::string detection_lines(const DetectionScore& score, const std::string& mark
   text += fmt::format("precision       {}  {}\n", ratio_text(score.precision), mark);
   text += fmt::format("recall          {}  {}\n", ratio_text(score.recall), mark);
   text += fmt::format("  of visible    {}  {}\n", ratio_text(score.recall_visible), mark);
-  if (score.host_visible > 0) {
+  // Of what probes saw as well it says nothing new.
+  if (score.host_visible > 0 && score.visible < score.faults) {
     text += fmt::format("  by hosts      {}  {}\n", ratio_text(score.recall_host_visible), mark);
   }
   text += fmt::format("time to detect  mean {}, median {}, p95 {} (with misses {}; bound {})  {}\n",
