@@ -42,8 +42,14 @@ std::vector<DeviceAccusation> DeviceSearch::localize(std::span<const PathEvidenc
     }
     item.path = &path;
   }
+  std::vector<Accusation> of_links = search_.localize(evidence, Symptom::kLoss);
+  const double by_links = search_.explained();
+  std::vector<Accusation> of_all = search_.localize(items_, Symptom::kLoss);
+  if (search_.explained() <= by_links + tie_nats_) {
+    of_all = std::move(of_links);
+  }
   std::vector<DeviceAccusation> faults;
-  for (Accusation& accusation : search_.localize(items_, Symptom::kLoss)) {
+  for (Accusation& accusation : of_all) {
     auto& suspects = accusation.suspects;
     const auto is_device = [first](const LinkScore& one) { return one.link.index() >= first; };
     const std::size_t links = static_cast<std::size_t>(std::count_if(

@@ -8,7 +8,8 @@
 // Definition: FaultSearch (fault_search.h) over paths that hold one hop more for each device that
 // is asked about.  A device is accused if it explains the evidence better than anything else by
 // more than tie_nats: where all traffic through it crosses one link, link and device tie, and
-// nobody raises the one to the other.
+// nobody raises the one to the other.  It does so only if the evidence is explained better with
+// devices than by links alone.
 // Trials are pairs, not visits: a switch that drops a share of the five-tuples drops all visits of
 // some pairs and none of others, which visits would take for so many independent draws.
 // Invariants: 1. devices that were not asked about are never accused; 2. those of localizer.h.
@@ -31,7 +32,8 @@ struct DeviceAccusation {
 
 class DeviceSearch final {
  public:
-  explicit DeviceSearch(const FaultSearchOptions& options) : search_(options) {}
+  explicit DeviceSearch(const FaultSearchOptions& options)
+      : tie_nats_(options.tie_nats), search_(options) {}
 
   /// Every fault, the surest first.  `asked` are devices of the table, ascending, without doubles.
   std::vector<DeviceAccusation> localize(std::span<const PathEvidence> evidence,
@@ -39,6 +41,7 @@ class DeviceSearch final {
                                          const DeviceTable& devices);
 
  private:
+  double tie_nats_;
   FaultSearch search_;
   std::vector<TracedPath> paths_;
   std::vector<PathEvidence> items_;

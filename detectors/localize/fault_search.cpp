@@ -285,6 +285,7 @@ void FaultSearch::weigh(Unit& unit) {
   double share = std::min(1.0, inside ? normal : 0.5 * normal);
   share = std::min(share, 1.0 / std::max(fall * width, 1e-9));
   unit.worth += log_ratio(unit.rate) + std::log(share);
+  unit.cost = options_.prior_nats - std::log(share);
 }
 
 void FaultSearch::weigh_all() {

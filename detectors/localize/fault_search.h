@@ -67,6 +67,10 @@ class FaultSearch final : public Localizer {
   std::vector<Accusation> localize(std::span<const PathEvidence> evidence,
                                    Symptom symptom) override;
 
+  /// Nats: log likelihood of the last call's evidence under the faults that it found, less what
+  /// these cost.  Comparable between calls with the same trials.
+  double explained() const;
+
   /// Bad share of a healthy link, as the last call estimated it.
   double noise() const { return noise_; }
 
@@ -79,6 +83,7 @@ class FaultSearch final : public Localizer {
     std::uint32_t cable = 0;  ///< counts cables; readings of one cable are neighbours
     double worth = 0.0;
     double rate = 0.0;
+    double cost = 0.0;  ///< the part of worth that is no likelihood, negated
   };
 
   struct Fault {

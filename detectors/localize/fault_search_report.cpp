@@ -25,6 +25,31 @@ std::vector<Accusation> FaultSearch::report() {
   return accusations;
 }
 
+double FaultSearch::explained() const {
+  if (columns_.path_count() == 0) {
+    return 0.0;
+  }
+  double nats = -noise_ * static_cast<double>(columns_.trial_hops());
+  for (const Fault& fault : faults_) {
+    const Unit& unit = units_[fault.unit];
+    nats -= unit.cost;
+    for (const std::uint32_t link : {unit.first, unit.second}) {
+      if (link != kNone) {
+        const LinkTally& tally = columns_.tally(link);
+        nats += static_cast<double>(tally.trials - tally.bad) * std::log1p(-fault.rate);
+      }
+    }
+  }
+  for (std::uint32_t path = 0; path < columns_.path_count(); ++path) {
+    double good = 1.0;
+    for (const std::uint32_t link : columns_.links_of(path)) {
+      good *= (1.0 - fault_rate_[link]) * (1.0 - noise_);
+    }
+    nats += static_cast<double>(columns_.bad(path)) * std::log1p(-good);
+  }
+  return nats;
+}
+
 /// Turns the alternatives into an accusation, unless none is likely enough.
 void FaultSearch::accuse(std::vector<Accusation>& accusations) {
   const double best = alternatives_.front().worth;

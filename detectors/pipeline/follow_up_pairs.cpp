@@ -83,16 +83,48 @@ bool FollowUpStage::others_clear_every_link(const Case& one) const {
   });
 }
 
-void FollowUpStage::blame_ends(const Case& one, Time now) {
+bool FollowUpStage::dead_alone(const Case& one) const {
   const Incident& incident = state_->incidents[one.incident];
-  const bool lone = state_->distinct_pairs(incident.pairs) == 1 &&
-                    (incident.layer == Layer::kUnderlay || incident.layer == Layer::kUndetermined);
-  if (!lone || incident.symptom != Symptom::kUnreachable || !one.finding.failing ||
-      one.finding.control_rate() <= kPlainRate || one.finding.partial.any()) {
+  return (incident.layer == Layer::kUnderlay || incident.layer == Layer::kUndetermined) &&
+         incident.symptom == Symptom::kUnreachable && one.finding.failing &&
+         one.finding.control_rate() > kPlainRate && !one.finding.partial.any() &&
+         only_silent_pair(one) && others_clear_every_link(one);
+}
+
+/// Others may have come to the incident with a stray loss, since it named many links.
+bool FollowUpStage::only_silent_pair(const Case& one) const {
+  const Incident& incident = state_->incidents[one.incident];
+  const Pair own = state_->ends(one.pair);
+  const auto silent_elsewhere = [&](const VisitOutcome& visit) {
+    const Pair& ends = state_->ends(visit.pair);
+    return visit.start >= incident.opened - kLead && visit.lost == visit.probes && visit.lossy() &&
+           ends != own && ends != own.reversed() && PipelineState::holds(incident, visit.pair);
+  };
+  const auto& visits = state_->log.recent();
+  return std::none_of(visits.begin(), visits.end(), silent_elsewhere);
+}
+
+void FollowUpStage::add_other_ports(Case& one) const {
+  std::set<std::uint16_t> tried = {state_->memory.value(one.pair).source_port};
+  for (const Asked& asked : one.asked) {
+    if (asked.probe.pair == one.pair && asked.trials > 0) {
+      tried.insert(asked.probe.source_port);
+    }
+  }
+  if (tried.size() > kFewestPorts || !dead_alone(one)) {
     return;
   }
+  for (const FollowUpChoice& choice : one.ports) {
+    if (tried.size() <= kFewestPorts && tried.insert(choice.probe.source_port).second) {
+      one.waiting.push_back(choice);
+      one.waiting.back().probe.kind = FollowUpKind::kSplit;
+    }
+  }
+}
+
+void FollowUpStage::blame_ends(const Case& one, Time now) {
   const std::size_t ports = ports_that_fail(one);
-  if (ports < kFewestPorts || !others_clear_every_link(one)) {
+  if (ports < kFewestPorts || !dead_alone(one)) {
     return;
   }
   const auto tables = state_->inspector.tables(state_->flow(one.pair), now);

@@ -47,6 +47,9 @@ void FollowUpStage::begin_round(Case& one, Time now) {
   if (one.finding.failing) {
     add_sizes(one);
     add_split(one);
+    if (one.waiting.empty()) {
+      add_other_ports(one);
+    }
   }
   one.done = one.waiting.empty();
   ++one.rounds;

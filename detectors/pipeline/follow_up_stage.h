@@ -95,6 +95,11 @@ class FollowUpStage final {
   std::size_t ports_that_fail(const Case& one) const;
   /// Do other pairs pass over each link of the pair's path in health?
   bool others_clear_every_link(const Case& one) const;
+  /// Does one pair lose most of what it sends, whatever is sent, over links that are healthy?
+  bool dead_alone(const Case& one) const;
+  bool only_silent_pair(const Case& one) const;
+  /// Asks for ports that go anywhere, where too few were tried for blame_ends().
+  void add_other_ports(Case& one) const;
   /// Places a pair that no link explains at the bridges of its two ends.
   void blame_ends(const Case& one, Time now);
   void tell(Case& one, Time now, bool clear, const std::string& text);

@@ -10,6 +10,13 @@
 namespace bonescan {
 namespace {
 
+/// Incidents of a device that must be there before it is asked about.  A pair of an RNIC with two
+/// ports uses one of them there and the other back, so one incident may hold both; of a switch one
+/// incident is no hint. @ours
+std::size_t fewest_of(const Component& device) {
+  return device.type == ComponentType::kRnic ? 1 : 2;
+}
+
 /// Incidents this far apart began apart. @ours
 constexpr Duration kTogether = std::chrono::seconds(60);
 
@@ -59,7 +66,7 @@ std::vector<DeviceId> LossStage::shared_devices(std::span<const IncidentIndex> g
   }
   std::vector<DeviceId> shared;
   for (const auto& [device, count] : incidents) {
-    if (count >= 2) {
+    if (count >= fewest_of(state_->devices[device]) && state_->devices.links(device).size() >= 2) {
       shared.push_back(device);
     }
   }
@@ -115,7 +122,7 @@ void LossStage::raise(Time now,
     members.push_back(index);
     weight += state_->named_device(incident) == fault.device ? 2 : 1;
   }
-  if (weight < 2) {
+  if (weight < fewest_of(state_->devices[fault.device])) {
     return;
   }
   const IncidentIndex kept =

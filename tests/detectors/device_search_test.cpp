@@ -46,11 +46,11 @@ TEST(DeviceTable, KnowsNoEndsOfALinkWithAnotherName) {
       << "not read yet";
 }
 
-/// Two ToRs with four RNICs of two ports each, and two switches above; every pair of RNICs is
+/// Three ToRs with four RNICs of two ports each, and two switches above; every pair of RNICs is
 /// probed.  The RNICs of an even number use port 0 with half of the others, port 1 with the rest.
 class DeviceSearchTest : public testing::Test {
  protected:
-  static constexpr std::uint32_t kRnics = 8;
+  static constexpr std::uint32_t kRnics = 12;
 
   DeviceSearchTest() : devices_(components_) {
     for (std::uint32_t a = 0; a < kRnics; ++a) {
@@ -132,7 +132,7 @@ class DeviceSearchTest : public testing::Test {
 
   std::vector<DeviceId> all_switches() const {
     std::vector<DeviceId> all;
-    for (const char* name : {"tor-0", "tor-1", "agg-0", "agg-1"}) {
+    for (const char* name : {"tor-0", "tor-1", "tor-2", "agg-0", "agg-1"}) {
       all.push_back(device(ComponentType::kSwitch, name));
     }
     return all;
