@@ -138,7 +138,9 @@ IncidentIndex HostCheckStage::known_as(EndpointId at, const HostFinding& finding
                           finding.kind == HostFindingKind::kPortState || about_gids(finding.kind);
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
-    if (about_gids(finding.kind) && incident.kind == kGidChange &&
+    const bool of_gids = incident.kind == kGidChange ||
+                         (incident.layer == Layer::kHost && incident.kind.starts_with("gid-"));
+    if (about_gids(finding.kind) && of_gids && !incident.candidates.empty() &&
         incident.candidates.front().component == finding.at) {
       return index;
     }

@@ -316,8 +316,8 @@ void LossStage::claim(IncidentIndex index, Time now, PairId pair) {
 }
 
 /// A pair may have been walked only after its rule was repaired.  It still belongs to an open
-/// overlay incident if it touches the one endpoint that several pairs of that incident have in
-/// common.
+/// incident of the overlay, or of a host, if it touches the one endpoint that several pairs of that
+/// incident have in common.
 IncidentIndex LossStage::overlay_incident_of(PairId pair) const {
   const Pair& ends = state_->ends(pair);
   const auto touches = [&](EndpointId endpoint, PairId other) {
@@ -326,7 +326,8 @@ IncidentIndex LossStage::overlay_incident_of(PairId pair) const {
   };
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
-    if (incident.layer != Layer::kOverlay || state_->distinct_pairs(incident.pairs) < 2) {
+    const bool of_ends = incident.layer == Layer::kOverlay || incident.layer == Layer::kHost;
+    if (!of_ends || state_->distinct_pairs(incident.pairs) < 2) {
       continue;
     }
     for (const EndpointId endpoint : {ends.source, ends.target}) {

@@ -260,8 +260,10 @@ TEST(PipelineHostCheck, SaysWhyAnEndIsSilentInTheIncidentOfItsCable) {
     const char* name;
     Change change;
     const char* says;
+    Layer layer;
   };
 
+  // Where the port is up and the addresses are not where they were, it is no cable.
   const Case cases[] = {
       {"moved",
        [](HostReport& report) {
@@ -269,9 +271,13 @@ TEST(PipelineHostCheck, SaysWhyAnEndIsSilentInTheIncidentOfItsCable) {
            row.index += 4;
          }
        },
-       "moved from index 0 to 4"},
-      {"link-local", [](HostReport& report) { report.gids->resize(2); }, "none is routed"},
-      {"nothing", [](HostReport&) {}, "nothing wrong"},
+       "moved from index 0 to 4",
+       Layer::kHost},
+      {"link-local",
+       [](HostReport& report) { report.gids->resize(2); },
+       "none is routed",
+       Layer::kHost},
+      {"nothing", [](HostReport&) {}, "nothing wrong", Layer::kUnderlay},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
@@ -285,7 +291,7 @@ TEST(PipelineHostCheck, SaysWhyAnEndIsSilentInTheIncidentOfItsCable) {
     bench.run(60);
     SCOPED_TRACE(fakes::summary(bench.incidents(), bench.world.components));
     ASSERT_THAT(bench.incidents(), SizeIs(1));
-    EXPECT_EQ(bench.incidents().front().layer, Layer::kUnderlay);
+    EXPECT_EQ(bench.incidents().front().layer, c.layer);
     bool said = false;
     for (const Evidence& line : bench.incidents().front().evidence) {
       said = said || (line.stage == "host-check" && line.text.find(c.says) != std::string::npos);

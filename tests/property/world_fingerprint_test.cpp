@@ -66,7 +66,8 @@ bool takes_entries(EffectKind kind) {
   return kind == EffectKind::kOffloadRemove || kind == EffectKind::kEswitchCapacity ||
          kind == EffectKind::kOffloadRefuse || kind == EffectKind::kOffloadChurn ||
          kind == EffectKind::kFlowLimit || kind == EffectKind::kCountersSet ||
-         kind == EffectKind::kFlowEdit;
+         kind == EffectKind::kFlowEdit || kind == EffectKind::kOffloadChurn ||
+         kind == EffectKind::kContainerCrash;
 }
 
 /// Acts on entries that are there; of most pairs there are none.

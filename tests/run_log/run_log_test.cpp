@@ -257,10 +257,10 @@ TEST(RunLog, RefusesWhatItDoesNotKnow) {
   execute(other, "CREATE TABLE run (id INTEGER)");
   const std::string newer = directory.file("newer.sqlite");
   write_window(*create(newer), 1);
-  execute(newer, "PRAGMA user_version = 5");
+  execute(newer, "PRAGMA user_version = 6");
   const std::string older = directory.file("older.sqlite");
   write_window(*create(older), 1);
-  execute(older, "PRAGMA user_version = 3");
+  execute(older, "PRAGMA user_version = 4");
   const std::string empty = directory.file("empty");
   std::ofstream(empty).flush();
   const struct {
@@ -273,8 +273,8 @@ TEST(RunLog, RefusesWhatItDoesNotKnow) {
       {"text", text, ErrorCode::kInvalid, "not a run log"},
       {"empty", empty, ErrorCode::kInvalid, "not a run log"},
       {"another database", other, ErrorCode::kInvalid, "not a run log"},
-      {"older", older, ErrorCode::kInvalid, "schema version 3, this program reads version 4"},
-      {"newer", newer, ErrorCode::kInvalid, "schema version 5, this program reads version 4"},
+      {"older", older, ErrorCode::kInvalid, "schema version 4, this program reads version 5"},
+      {"newer", newer, ErrorCode::kInvalid, "schema version 6, this program reads version 5"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);

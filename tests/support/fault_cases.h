@@ -124,8 +124,10 @@ inline std::vector<SaidIncident> incidents_of(const Scenario& scenario,
   return said_in(pipeline, simulation.backend().components());
 }
 
+/// What a host tells of itself is about the network only where it explains silence.
 inline bool of_network(const SaidIncident& incident) {
-  return incident.layer != Layer::kAgent && incident.layer != Layer::kHost;
+  const bool told = incident.layer == Layer::kHost && incident.symptom != Symptom::kUnreachable;
+  return incident.layer != Layer::kAgent && !told;
 }
 
 inline std::string in_words(const std::vector<SaidIncident>& said) {

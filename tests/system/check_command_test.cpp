@@ -38,8 +38,9 @@ TEST(CheckCommand, RefusesEveryBadScenarioWithItsPlace) {
     SCOPED_TRACE(file);
     const ChildResult result = bonescan({"check", file}, {.working_directory = folder});
     expect_refused(result);
-    // A broken include is reported where it is broken.
-    const bool elsewhere = file == "broken_include.yaml" || file == "nested_include.yaml";
+    // A broken include or trace is reported where it is broken.
+    const bool elsewhere = file == "broken_include.yaml" || file == "nested_include.yaml" ||
+                           result.err.starts_with("included/");
     EXPECT_TRUE(elsewhere || names_a_place(result.err, file)) << result.err;
     EXPECT_EQ(result.err, read_file(folder + "/" + entry.path().stem().string() + ".expected"));
     slowest_s = std::max(slowest_s, result.wall_s);

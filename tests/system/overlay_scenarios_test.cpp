@@ -24,12 +24,12 @@ const std::vector<Case>& cases() {
       {"flow-limit", "overlay", "host-1.00/br-int", false},
       {"rule-order", "rnic", "host-0.00/rnic-5", true},
       {"stale-neighbour", "overlay", "host-0.00/br-int", false},
-      {"tunnel-checksum", "rnic", "host-1.00/rnic-0", false},
-      {"tunnel-mtu", "rnic", "host-0.00/rnic-4", false},
+      {"tunnel-checksum", "underlay", "link(host-1.00/rnic-0, tor-1.0)", true},
+      {"tunnel-mtu", "underlay", "link(host-0.00/rnic-4, tor-0.4)", true},
       {"tunnel-neighbour", "overlay", "host-1.00/br-int", true},
       {"tunnel-route", "overlay", "host-0.00/br-int", true},
       {"tunnel-vni", "overlay", "host-1.00/br-int table=0 in_port=vf-5", true},
-      {"vf-spoof-drop", "rnic", "host-0.00/rnic-7", false},
+      {"vf-spoof-drop", "underlay", "link(host-0.00/rnic-7, tor-0.7)", true},
   };
   return kCases;
 }
