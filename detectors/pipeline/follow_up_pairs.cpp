@@ -88,20 +88,7 @@ bool FollowUpStage::dead_alone(const Case& one) const {
   return (incident.layer == Layer::kUnderlay || incident.layer == Layer::kUndetermined) &&
          incident.symptom == Symptom::kUnreachable && one.finding.failing &&
          one.finding.control_rate() > kPlainRate && !one.finding.partial.any() &&
-         only_silent_pair(one) && others_clear_every_link(one);
-}
-
-/// Others may have come to the incident with a stray loss, since it named many links.
-bool FollowUpStage::only_silent_pair(const Case& one) const {
-  const Incident& incident = state_->incidents[one.incident];
-  const Pair own = state_->ends(one.pair);
-  const auto silent_elsewhere = [&](const VisitOutcome& visit) {
-    const Pair& ends = state_->ends(visit.pair);
-    return visit.start >= incident.opened - kLead && visit.lost == visit.probes && visit.lossy() &&
-           ends != own && ends != own.reversed() && PipelineState::holds(incident, visit.pair);
-  };
-  const auto& visits = state_->log.recent();
-  return std::none_of(visits.begin(), visits.end(), silent_elsewhere);
+         state_->distinct_pairs(incident.pairs) == 1 && others_clear_every_link(one);
 }
 
 void FollowUpStage::add_other_ports(Case& one) const {

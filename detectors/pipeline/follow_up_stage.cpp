@@ -87,9 +87,10 @@ void FollowUpStage::run(Time now) {
   for (Case& one : cases_) {
     if (one.waiting.empty() && one.judged < one.asked.size() && complete(one, now)) {
       judge(one, now);
+      // Only while it fails: later, healthy visits would clear links that were dead.
+      blame_ends(one, now);
     }
     clear_suspects(one);
-    blame_ends(one, now);
   }
 }
 

@@ -97,7 +97,6 @@ class FollowUpStage final {
   bool others_clear_every_link(const Case& one) const;
   /// Does one pair lose most of what it sends, whatever is sent, over links that are healthy?
   bool dead_alone(const Case& one) const;
-  bool only_silent_pair(const Case& one) const;
   /// Asks for ports that go anywhere, where too few were tried for blame_ends().
   void add_other_ports(Case& one) const;
   /// Places a pair that no link explains at the bridges of its two ends.

@@ -8,9 +8,8 @@
 namespace bonescan {
 namespace {
 
-/// So many times as much must the reading on the paths of now explain: only failing pairs were
-/// traced again, so no healthy pair speaks for the links that these have moved to. @ours
-constexpr double kMovedFactor = 2.0;
+/// What a fault more must explain, where two readings of the evidence are compared: as FaultSearch.
+constexpr double kPriorNats = 7.0;
 
 }  // namespace
 
@@ -107,7 +106,7 @@ std::vector<Accusation> LossStage::best_reading(Time since, Gathered what, bool 
   const auto explained = [](const std::vector<Accusation>& accusations) {
     double nats = 0.0;
     for (const Accusation& accusation : accusations) {
-      nats += accusation.suspects.front().llr;
+      nats += accusation.suspects.front().llr - kPriorNats;
     }
     return nats;
   };
@@ -118,7 +117,7 @@ std::vector<Accusation> LossStage::best_reading(Time since, Gathered what, bool 
   }
   gather(since, what, PathReading::kNow);
   std::vector<Accusation> moved = accused(what, unreachable);
-  if (explained(moved) > kMovedFactor * explained(then)) {
+  if (explained(moved) > explained(then)) {
     return moved;
   }
   gather(since, what, PathReading::kThen);

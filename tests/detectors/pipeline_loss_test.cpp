@@ -36,6 +36,7 @@ TEST(PipelineLoss, ReportsNothingInAHealthyWorld) {
 // pair's probes could have accused.
 TEST(PipelineLoss, NamesTheLinksOfADeadPairAlone) {
   PipelineBench bench(4);
+  bench.options.follow_up.probes_per_round = 0;  // They would say that it is none of these links.
   bench.world.effects.push_back(dead(between(EndpointId(0), EndpointId(1)), 20));
   bench.run(40);
   SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
@@ -161,6 +162,7 @@ TEST(PipelineLoss, PoolsTheFirstLossesOfPairsThatShareALink) {
 // incident that names it.
 TEST(PipelineLoss, GrowsALonePairIntoTheIncidentOfItsLink) {
   PipelineBench bench(6);
+  bench.options.follow_up.probes_per_round = 0;  // They would call the pair one of its own.
   bench.world.effects.push_back(dead(between(EndpointId(0), EndpointId(3)), 20));
   const FlowPredicate over_the_uplink = [](const FlowKey& flow) {
     return (flow.source < EndpointId(2)) != (flow.target < EndpointId(2));
