@@ -17,6 +17,9 @@ std::size_t fewest_of(const Component& device) {
   return device.type == ComponentType::kRnic ? 1 : 2;
 }
 
+/// Of fewer silent pairs a switch is no better guess than what they end at. @ours
+constexpr std::size_t kFewestPairs = 4;
+
 /// Incidents this far apart began apart. @ours
 constexpr Duration kTogether = std::chrono::seconds(60);
 
@@ -102,6 +105,21 @@ std::vector<PathEvidence> LossStage::pair_evidence(std::span<const IncidentIndex
   return evidence;
 }
 
+/// Do all of them begin or end at one host?  Then it is no better guess that a switch failed.
+bool LossStage::of_one_host(std::span<const PairId> pairs) const {
+  const auto at = [&](PairId pair, const std::string& host) {
+    const Pair& ends = state_->ends(pair);
+    return state_->telemetry.endpoints[ends.source].host == host ||
+           state_->telemetry.endpoints[ends.target].host == host;
+  };
+  const auto all_at = [&](EndpointId end) {
+    const std::string& host = state_->telemetry.endpoints[end].host;
+    return std::all_of(pairs.begin(), pairs.end(), [&](PairId pair) { return at(pair, host); });
+  };
+  const Pair& first = state_->ends(pairs.front());
+  return all_at(first.source) || all_at(first.target);
+}
+
 void LossStage::raise(Time now,
                       std::span<const IncidentIndex> group,
                       const DeviceAccusation& fault) {
@@ -122,7 +140,10 @@ void LossStage::raise(Time now,
     members.push_back(index);
     weight += state_->named_device(incident) == fault.device ? 2 : 1;
   }
-  if (weight < fewest_of(state_->devices[fault.device])) {
+  const bool too_few = state_->devices[fault.device].type == ComponentType::kSwitch &&
+                       (state_->distinct_pairs(fault.accusation.pairs) < kFewestPairs ||
+                        of_one_host(fault.accusation.pairs));
+  if (too_few || weight < fewest_of(state_->devices[fault.device])) {
     return;
   }
   const IncidentIndex kept =

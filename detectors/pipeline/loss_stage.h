@@ -178,6 +178,7 @@ class LossStage final {
   bool touches(const Incident& incident, DeviceId device) const;
   /// What pairs say from the first to the last loss of these incidents.
   std::vector<PathEvidence> pair_evidence(std::span<const IncidentIndex> group) const;
+  bool of_one_host(std::span<const PairId> pairs) const;
   void raise(Time now, std::span<const IncidentIndex> group, const DeviceAccusation& fault);
   /// A device that is accused no more gives way to its links.
   void lower(Time now, IncidentIndex index, std::span<const DeviceAccusation> faults);

@@ -66,14 +66,14 @@ bool takes_entries(EffectKind kind) {
   return kind == EffectKind::kOffloadRemove || kind == EffectKind::kEswitchCapacity ||
          kind == EffectKind::kOffloadRefuse || kind == EffectKind::kOffloadChurn ||
          kind == EffectKind::kFlowLimit || kind == EffectKind::kCountersSet ||
-         kind == EffectKind::kFlowEdit || kind == EffectKind::kOffloadChurn ||
-         kind == EffectKind::kContainerCrash;
+         kind == EffectKind::kFlowEdit;
 }
 
 /// Acts on entries that are there; of most pairs there are none.
 bool may_act_on_nothing(EffectKind kind) {
   return kind == EffectKind::kOffloadRemove || kind == EffectKind::kCountersSet ||
-         kind == EffectKind::kFlowEdit;
+         kind == EffectKind::kFlowEdit || kind == EffectKind::kOffloadChurn ||
+         kind == EffectKind::kContainerCrash;
 }
 
 WorldFingerprint without_flows(WorldFingerprint print) {
