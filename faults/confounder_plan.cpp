@@ -8,9 +8,9 @@
 namespace bonescan {
 namespace {
 
-constexpr double kHour_s = 3'600.0;
-constexpr double kDay_s = 24.0 * kHour_s;
-constexpr double kMonth_s = 30.0 * kDay_s;
+constexpr double kHourS = 3'600.0;
+constexpr double kDayS = 24.0 * kHourS;
+constexpr double kMonthS = 30.0 * kDayS;
 
 /// Entities of Purpose::kConfounder.
 constexpr std::uint32_t kCrashes = 0;
@@ -67,7 +67,7 @@ void slow_down(const ConfounderOptions& options,
                const RngStream& stream,
                Duration run,
                JobOptions& job) {
-  const double rate = options.times * options.slow_code_per_container_day * containers / kDay_s;
+  const double rate = options.times * options.slow_code_per_container_day * containers / kDayS;
   for (const Arrival& arrival : poisson_arrivals(stream, rate, run)) {
     const double u = low_unit(arrival.bits);
     // One draw serves both: that long stretches are also bad ones is of no account here.
@@ -93,7 +93,7 @@ std::vector<Duration> stall_moments(const ConfounderOptions& options,
   if (index == 0) {
     moments = options.gpu_fault_moments;
   }
-  const double rate = options.times * options.gpu_faults_per_gpu_day * job.gpus / kDay_s;
+  const double rate = options.times * options.gpu_faults_per_gpu_day * job.gpus / kDayS;
   for (const Arrival& arrival :
        poisson_arrivals(RngStream(seed, Purpose::kGpuFault, index), rate, run)) {
     moments.push_back(arrival.at);
@@ -138,7 +138,7 @@ void stop(const ConfounderOptions& options,
   if (begun >= run) {
     return;
   }
-  const double rate = options.times * options.task_stops_per_job_day / kDay_s;
+  const double rate = options.times * options.task_stops_per_job_day / kDayS;
   const auto stops = poisson_arrivals(stream, rate, run - begun);
   if (!stops.empty()) {
     job.stop = begun + stops.front().at;
@@ -153,7 +153,7 @@ std::vector<AgentOutage> plan_agent_outages(const ConfounderOptions& options,
                                             Duration run) {
   std::vector<AgentOutage> outages;
   const double rate = options.times * options.agent_crashes_per_host_day *
-                      static_cast<double>(hosts.size()) / kDay_s;
+                      static_cast<double>(hosts.size()) / kDayS;
   const RngStream crashes(seed, Purpose::kConfounder, kCrashes);
   for (const Arrival& arrival : poisson_arrivals(crashes, rate, run)) {
     outages.push_back({arrival.at, options.agent_down, hosts[pick(arrival, hosts.size())]});
@@ -169,7 +169,7 @@ std::vector<CongestionBurst> plan_congestion(const ConfounderOptions& options,
   std::vector<CongestionBurst> bursts;
   const std::uint32_t first = Fabric::up(CableId(fabric.access_count())).index();
   const std::uint32_t links = fabric.link_count() - first;
-  const double rate = options.times * options.congestion_per_link_hour * links / kHour_s;
+  const double rate = options.times * options.congestion_per_link_hour * links / kHourS;
   const RngStream stream(seed, Purpose::kConfounder, kBursts);
   for (const Arrival& arrival : poisson_arrivals(stream, rate, run)) {
     bursts.push_back({.at = arrival.at,
@@ -186,7 +186,7 @@ std::vector<Rehash> plan_rehashes(const ConfounderOptions& options,
                                   Duration run) {
   std::vector<Rehash> rehashes;
   const double rate =
-      options.times * options.rehashes_per_switch_day * fabric.switch_count() / kDay_s;
+      options.times * options.rehashes_per_switch_day * fabric.switch_count() / kDayS;
   const RngStream stream(seed, Purpose::kRehash, 0);
   const RngStream salts(seed, Purpose::kRehash, 1);
   for (const Arrival& arrival : poisson_arrivals(stream, rate, run)) {
@@ -203,7 +203,7 @@ std::vector<PlannedWork> plan_work(const ConfounderOptions& options,
                                    Duration run) {
   std::vector<PlannedWork> work;
   const auto add = [&](std::uint32_t entity, double per_month, std::uint32_t count, auto&& ref_of) {
-    const double rate = options.times * per_month * count / kMonth_s;
+    const double rate = options.times * per_month * count / kMonthS;
     const RngStream stream(seed, Purpose::kMaintenanceWork, entity);
     for (const Arrival& arrival : poisson_arrivals(stream, rate, run)) {
       if (arrival.at + options.work_length + options.work_margin <= run) {

@@ -103,6 +103,61 @@ RuleKey rule_of(const Fabric& fabric, const EffectSpec& effect) {
   return {};
 }
 
+/// Which layer a fault is about that begins with this effect.
+TruthLayer layer_of(const EffectSpec& effect) {
+  switch (effect.kind) {
+    case EffectKind::kLinkLoss:
+    case EffectKind::kLinkDelay:
+    case EffectKind::kLinkBer:
+    case EffectKind::kLinkRate:
+    case EffectKind::kPortDown:
+    case EffectKind::kPortFlap:
+    case EffectKind::kRnicFail:
+    case EffectKind::kPauseStorm:
+    case EffectKind::kControlOff:
+    case EffectKind::kSwitchLoss:
+    case EffectKind::kSwitchDown:
+    case EffectKind::kHashChange:
+    case EffectKind::kCableSwap:
+    // What these do to everything that an RNIC sends or takes no probe tells from its port.
+    case EffectKind::kTunnelMtu:
+    case EffectKind::kTunnelChecksum:
+    case EffectKind::kSpoofDrop:
+    case EffectKind::kRnicStall:
+      return TruthLayer::kUnderlay;
+    case EffectKind::kRuleRemove:
+    case EffectKind::kRuleAlter:
+    case EffectKind::kTunnelVni:
+    case EffectKind::kTunnelRoute:
+    case EffectKind::kTunnelNeighbour:
+    case EffectKind::kFlowLimit:
+      return TruthLayer::kOverlay;
+    case EffectKind::kOffloadRemove:
+    case EffectKind::kCountersFreeze:
+    case EffectKind::kCountersSet:
+    case EffectKind::kFlowEdit:
+    case EffectKind::kEswitchCapacity:
+    case EffectKind::kRulePriority:
+    case EffectKind::kGidReregister:
+    case EffectKind::kGidSparse:
+    case EffectKind::kGidMissing:
+    case EffectKind::kPcieWidth:
+    case EffectKind::kOffloadRefuse:
+    case EffectKind::kOffloadChurn:
+      return TruthLayer::kRnic;
+    case EffectKind::kBoardError:
+    case EffectKind::kGpuDirectOff:
+    case EffectKind::kRdmaBypass:
+    case EffectKind::kHugepages:
+      return TruthLayer::kHost;
+    case EffectKind::kContainerCrash:
+      return TruthLayer::kAgent;
+    case EffectKind::kProcessStop:
+      break;
+  }
+  return effect.on.kind == RefKind::kAgent ? TruthLayer::kAgent : TruthLayer::kOverlay;
+}
+
 }  // namespace
 
 GroundTruth::GroundTruth(World& world,
@@ -171,90 +226,41 @@ bool GroundTruth::told_by_host(const EffectSpec& effect) const {
 }
 
 void GroundTruth::place(TruthRecord& record, const FaultSpec& fault) const {
+  const Fabric& fabric = world_->fabric();
   const EffectSpec& first = fault.effects.front();
+  record.layer = layer_of(first);
   record.component = first.on;
   record.host_visible =
       std::any_of(fault.effects.begin(), fault.effects.end(), [this](const EffectSpec& effect) {
         return told_by_host(effect);
       });
+  if (record.layer == TruthLayer::kUnderlay) {
+    // A port of an RNIC is its access cable: no probe tells them apart.
+    if (first.on.kind == RefKind::kPort) {
+      record.component = {RefKind::kCable, first.on.index};
+    } else if (first.on.kind == RefKind::kRnic && fabric.ports() == 1) {
+      record.component = {RefKind::kCable, fabric.access_cable(first.on.rnic()).index()};
+    }
+    return;
+  }
   switch (first.kind) {
-    case EffectKind::kLinkLoss:
-    case EffectKind::kLinkDelay:
-    case EffectKind::kLinkBer:
-    case EffectKind::kLinkRate:
-    case EffectKind::kPortDown:
-    case EffectKind::kPortFlap:
-    case EffectKind::kRnicFail:
-    case EffectKind::kPauseStorm:
-    // What these do to everything that an RNIC sends or takes no probe tells from its port.
-    case EffectKind::kTunnelMtu:
-    case EffectKind::kTunnelChecksum:
-    case EffectKind::kSpoofDrop:
-    case EffectKind::kRnicStall:
-      record.layer = TruthLayer::kUnderlay;
-      // A port of an RNIC is its access cable: no probe tells them apart.
-      if (first.on.kind == RefKind::kPort) {
-        record.component = {RefKind::kCable, first.on.index};
-      } else if (first.on.kind == RefKind::kRnic && world_->fabric().ports() == 1) {
-        record.component = {RefKind::kCable,
-                            world_->fabric().access_cable(first.on.rnic()).index()};
-      }
-      break;
     case EffectKind::kRuleRemove:
     case EffectKind::kRuleAlter:
-      record.layer = TruthLayer::kOverlay;
-      record.rule = rule_of(world_->fabric(), first);
+      record.rule = rule_of(fabric, first);
       break;
     case EffectKind::kTunnelVni:
       // The rule that puts the packets of the virtual function into a tenant's network.
-      record.layer = TruthLayer::kOverlay;
-      record.rule =
-          RuleKey{world_->fabric().host_of(first.on.rnic()), RuleTable::kClassify, first.on.rnic()};
+      record.rule = RuleKey{fabric.host_of(first.on.rnic()), RuleTable::kClassify, first.on.rnic()};
       break;
     case EffectKind::kTunnelRoute:
     case EffectKind::kTunnelNeighbour:
-      record.layer = TruthLayer::kOverlay;
-      record.component = {RefKind::kOvs, world_->fabric().host_of(first.on.rnic()).index()};
-      break;
-    case EffectKind::kOffloadRemove:
-    case EffectKind::kCountersFreeze:
-    case EffectKind::kCountersSet:
-    case EffectKind::kFlowEdit:
-    case EffectKind::kEswitchCapacity:
-    case EffectKind::kRulePriority:
-    case EffectKind::kGidReregister:
-    case EffectKind::kGidSparse:
-    case EffectKind::kGidMissing:
-    case EffectKind::kPcieWidth:
-    case EffectKind::kOffloadRefuse:
-    case EffectKind::kOffloadChurn:
-      record.layer = TruthLayer::kRnic;
-      break;
-    case EffectKind::kBoardError:
-    case EffectKind::kGpuDirectOff:
-    case EffectKind::kRdmaBypass:
-      record.layer = TruthLayer::kHost;
+      record.component = {RefKind::kOvs, fabric.host_of(first.on.rnic()).index()};
       break;
     case EffectKind::kContainerCrash:
-      record.layer = TruthLayer::kAgent;
-      record.component = {RefKind::kAgent, world_->fabric().host_of(first.on.rnic()).index()};
+      record.component = {RefKind::kAgent, fabric.host_of(first.on.rnic()).index()};
       record.told_by = "the container runtime and the registry of containers";
       break;
-    case EffectKind::kFlowLimit:
-      record.layer = TruthLayer::kOverlay;
-      break;
-    case EffectKind::kProcessStop:
-      record.layer = first.on.kind == RefKind::kAgent ? TruthLayer::kAgent : TruthLayer::kOverlay;
-      break;
-    case EffectKind::kHugepages:
-      record.layer = TruthLayer::kHost;
-      break;
-    case EffectKind::kControlOff:
-    case EffectKind::kSwitchLoss:
-    case EffectKind::kSwitchDown:
-    case EffectKind::kHashChange:
-    case EffectKind::kCableSwap:
-      record.layer = TruthLayer::kUnderlay;
+    default:
       break;
   }
 }

@@ -99,6 +99,7 @@ std::vector<PathEvidence> LossStage::pair_evidence(std::span<const IncidentIndex
     }
   }
   std::vector<PathEvidence> evidence;
+  evidence.reserve(bad.size());
   for (const auto& [key, any] : bad) {
     evidence.push_back({key.second, 1, any ? 1u : 0u, key.first});
   }
