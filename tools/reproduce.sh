@@ -2,7 +2,7 @@
 # The evaluation of the paper, simulated: runs the campaigns of scenarios/paper and writes results/paper.
 #
 #   tools/reproduce.sh          everything; under an hour on two cores
-#   tools/reproduce.sh --brief  a fifth of the worlds
+#   tools/reproduce.sh --brief  an eighth of the worlds
 #   tools/reproduce.sh --quick  a world or two of each kind, in build/reproduce/quick; under five minutes
 #
 # Killed, it goes on where it was: the campaigns are kept in build/reproduce.  Days of the null campaign
@@ -21,8 +21,8 @@ last_worlds=100023
 case "${1:-}" in
   "") ;;
   --brief)
-    last_types=23
-    last_worlds=100005
+    last_types=15
+    last_worlds=100003
     ;;
   --quick)
     out=build/reproduce/quick/paper

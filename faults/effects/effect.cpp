@@ -2,8 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace bonescan {
 namespace {
+
+/// In the order of EffectKind.
+constexpr std::array<std::string_view, 41> kEffectNames = {
+    "link.loss",        "link.delay",       "port.down",       "port.flap",      "rule.remove",
+    "rule.alter",       "offload.remove",   "counters.freeze", "process.stop",   "link.ber",
+    "tunnel.neighbour", "tunnel.route",     "tunnel.vni",      "tunnel.mtu",     "tunnel.checksum",
+    "vf.spoof_drop",    "eswitch.capacity", "rule.priority",   "ovs.flow_limit", "cc.off",
+    "counters.set",     "flow.edit",        "gid.reregister",  "gid.sparse",     "gid.missing",
+    "pcie.width",       "hugepages.set",    "switch.loss",     "link.rate",      "switch.down",
+    "rnic.fail",        "rnic.stall",       "offload.refuse",  "offload.churn",  "pcie.board",
+    "gpudirect.off",    "rdma.bypass",      "container.crash", "pause.storm",    "hash.change",
+    "cable.swap",
+};
+static_assert(kEffectNames.size() == static_cast<std::size_t>(EffectKind::kCableSwap) + 1);
 
 std::unique_ptr<Effect> make(const EffectSpec& spec) {
   switch (spec.kind) {
@@ -67,91 +83,8 @@ std::unique_ptr<Effect> make(const EffectSpec& spec) {
 }  // namespace
 
 std::string_view effect_name(EffectKind kind) {
-  switch (kind) {
-    case EffectKind::kLinkLoss:
-      return "link.loss";
-    case EffectKind::kLinkDelay:
-      return "link.delay";
-    case EffectKind::kPortDown:
-      return "port.down";
-    case EffectKind::kPortFlap:
-      return "port.flap";
-    case EffectKind::kRuleRemove:
-      return "rule.remove";
-    case EffectKind::kRuleAlter:
-      return "rule.alter";
-    case EffectKind::kOffloadRemove:
-      return "offload.remove";
-    case EffectKind::kCountersFreeze:
-      return "counters.freeze";
-    case EffectKind::kProcessStop:
-      return "process.stop";
-    case EffectKind::kLinkBer:
-      return "link.ber";
-    case EffectKind::kTunnelNeighbour:
-      return "tunnel.neighbour";
-    case EffectKind::kTunnelRoute:
-      return "tunnel.route";
-    case EffectKind::kTunnelVni:
-      return "tunnel.vni";
-    case EffectKind::kTunnelMtu:
-      return "tunnel.mtu";
-    case EffectKind::kTunnelChecksum:
-      return "tunnel.checksum";
-    case EffectKind::kSpoofDrop:
-      return "vf.spoof_drop";
-    case EffectKind::kEswitchCapacity:
-      return "eswitch.capacity";
-    case EffectKind::kRulePriority:
-      return "rule.priority";
-    case EffectKind::kFlowLimit:
-      return "ovs.flow_limit";
-    case EffectKind::kControlOff:
-      return "cc.off";
-    case EffectKind::kCountersSet:
-      return "counters.set";
-    case EffectKind::kFlowEdit:
-      return "flow.edit";
-    case EffectKind::kGidReregister:
-      return "gid.reregister";
-    case EffectKind::kGidSparse:
-      return "gid.sparse";
-    case EffectKind::kGidMissing:
-      return "gid.missing";
-    case EffectKind::kPcieWidth:
-      return "pcie.width";
-    case EffectKind::kHugepages:
-      return "hugepages.set";
-    case EffectKind::kSwitchLoss:
-      return "switch.loss";
-    case EffectKind::kLinkRate:
-      return "link.rate";
-    case EffectKind::kSwitchDown:
-      return "switch.down";
-    case EffectKind::kRnicFail:
-      return "rnic.fail";
-    case EffectKind::kRnicStall:
-      return "rnic.stall";
-    case EffectKind::kOffloadRefuse:
-      return "offload.refuse";
-    case EffectKind::kOffloadChurn:
-      return "offload.churn";
-    case EffectKind::kBoardError:
-      return "pcie.board";
-    case EffectKind::kGpuDirectOff:
-      return "gpudirect.off";
-    case EffectKind::kRdmaBypass:
-      return "rdma.bypass";
-    case EffectKind::kContainerCrash:
-      return "container.crash";
-    case EffectKind::kPauseStorm:
-      return "pause.storm";
-    case EffectKind::kHashChange:
-      return "hash.change";
-    case EffectKind::kCableSwap:
-      return "cable.swap";
-  }
-  return "unknown";
+  const auto index = static_cast<std::size_t>(kind);
+  return index < kEffectNames.size() ? kEffectNames[index] : "unknown";
 }
 
 Expected<std::unique_ptr<Effect>> make_effect(const EffectSpec& spec) {
