@@ -14,7 +14,7 @@ constexpr double kTiny = 1e-300;
 /// Of the standard normal at 90 %.
 constexpr double kNormalP90 = 1.2815515655446004;
 /// Longest time that a Duration holds with room to add one.
-constexpr double kLongest_s = 4e9;
+constexpr double kLongestS = 4e9;
 
 double by_series(double shape, double x) {
   double term = 1.0 / shape;
@@ -73,7 +73,7 @@ double gamma_quantile(double u, double shape) {
 Duration repair_quantile(double u, Duration median, Duration p90) {
   const double mu = std::log(seconds(median));
   const double sigma = std::log(seconds(p90) / seconds(median)) / kNormalP90;
-  return from_seconds(std::min(kLongest_s, lognormal_quantile(u, mu, sigma)));
+  return from_seconds(std::min(kLongestS, lognormal_quantile(u, mu, sigma)));
 }
 
 }  // namespace bonescan

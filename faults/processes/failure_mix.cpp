@@ -8,7 +8,7 @@
 namespace bonescan {
 namespace {
 
-constexpr double kMonth_s = 30.0 * 86'400.0;
+constexpr double kMonthS = 30.0 * 86'400.0;
 /// Places are drawn so often before a kind is said to have none.
 constexpr std::uint32_t kTries = 8;
 
@@ -83,7 +83,7 @@ double total_rate(const FailureOptions& options, const FaultSite& site) {
   for (const std::string_view entity : {kLink, kTor, kRnic, kSoftware}) {
     sum += class_rate(entity, options.rates, site);
   }
-  return options.times * sum / kMonth_s;
+  return options.times * sum / kMonthS;
 }
 
 bool has_place(const FaultKind& kind, const FaultSite& site) {

@@ -193,7 +193,7 @@ std::optional<KindParameters> FailurePlaces::take(const FaultKind& kind, const P
       return drawn;
     }
     if (may_spare && (free || !spare)) {
-      spare = std::move(drawn);
+      spare = drawn;
     }
     if (may_spare && draw >= kMostForFree) {
       break;

@@ -20,7 +20,7 @@ namespace bonescan {
 namespace {
 
 constexpr std::string_view kPath = "failures.trace.file";
-constexpr double kDay_ms = 86'400'000.0;
+constexpr double kDayMs = 86'400'000.0;
 constexpr double kMostDays = 3'660.0;
 
 struct TraceRow {
@@ -49,7 +49,7 @@ TraceRow read_row(const YamlNode& row) {
   read.node = &row;
   read.node_id = read_text(member(row, "node_id"), kPath, {1, 200});
   const double days = read_number(member(row, "event_time"), kPath, {0.0, kMostDays});
-  read.at_ms = std::llround(days * kDay_ms);
+  read.at_ms = std::llround(days * kDayMs);
   constexpr std::string_view kStart = "fault_start";
   constexpr std::string_view kEnd = "fault_end";
   read.starts = read_choice(member(row, "event_type"), kPath, {kStart, kEnd}) == 0;
