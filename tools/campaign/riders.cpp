@@ -66,6 +66,7 @@ constexpr std::array kLocalizers = {
 template <class Rows>
 std::vector<std::string> names(const Rows& rows) {
   std::vector<std::string> found;
+  found.reserve(rows.size());
   for (const auto& row : rows) {
     found.emplace_back(row.name);
   }

@@ -90,6 +90,7 @@ Estimate delay_difference(const Pairs& pairs, GateMeasure measure, const StrataO
     cluster.second_s.push_back(pair.second->time_to_detect_s.value_or(missed_s));
   }
   std::vector<const DelayCluster*> clusters;
+  clusters.reserve(by_seed.size());
   for (const auto& [seed, cluster] : by_seed) {
     clusters.push_back(&cluster);
   }
