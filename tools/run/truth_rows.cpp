@@ -106,6 +106,43 @@ std::vector<std::string> equivalent_links(const CrossingSignatures& signatures,
   return names;
 }
 
+/// What no probe that was sent could tell from the broken component, itself included.
+std::vector<std::string> equivalents_of(const TruthRecord& record,
+                                        const FaultSpec& fault,
+                                        const Component& component,
+                                        const World& world,
+                                        const CrossingSignatures& signatures) {
+  const Fabric& fabric = world.fabric();
+  const auto name = [](ComponentType type, const std::string& of) {
+    return fmt::format("{} {}", to_string(type), of);
+  };
+  std::vector<std::string> names;
+  const auto add_cables = [&](const std::vector<CableId>& cables) {
+    for (const CableId cable : cables) {
+      names.push_back(name(ComponentType::kLink, fabric.cable_name(cable)));
+    }
+  };
+  if (component.type == ComponentType::kLink) {
+    names = equivalent_links(signatures, record.component.cable(), fabric);
+  } else {
+    names.push_back(name(component.type, component.name));
+    if (record.layer == TruthLayer::kUnderlay) {
+      // Of an RNIC all ports, of a switch all cables that end at it.
+      add_cables(ends_at(fabric, record.component));
+    }
+  }
+  const EffectSpec& first = fault.effects.front();
+  if (first.kind == EffectKind::kTunnelNeighbour && first.peer) {
+    // A round trip fails alike if its request or its answer finds no neighbour.
+    const HostId far_host = fabric.host_of(*first.peer);
+    names.push_back(name(ComponentType::kBridge, world.open_flow().bridge_name(far_host)));
+  }
+  if (first.kind == EffectKind::kCableSwap && first.peer) {
+    add_cables(cables_of(fabric, {RefKind::kRnic, first.peer->index()}));
+  }
+  return names;
+}
+
 /// The affected pairs that are endpoints of the run.
 std::vector<Pair> affected_pairs(const TruthRecord& record, const EndpointMap& endpoints) {
   std::vector<Pair> pairs;
@@ -206,34 +243,7 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
       row.information_bound_s = information_bound_s(
           record.loss_ratio, scenario.pipeline.loss.base_loss_ratio, probes_per_s, kBoundAlpha);
     }
-    if (component.type == ComponentType::kLink) {
-      row.equivalent = equivalent_links(signatures, record.component.cable(), world.fabric());
-    } else {
-      row.equivalent = {fmt::format("{} {}", to_string(component.type), component.name)};
-      const EffectSpec& first = fault.effects.front();
-      if (first.kind == EffectKind::kTunnelNeighbour && first.peer) {
-        // A round trip fails alike if its request or its answer finds no neighbour.
-        row.equivalent.push_back(
-            fmt::format("{} {}",
-                        to_string(ComponentType::kBridge),
-                        world.open_flow().bridge_name(world.fabric().host_of(*first.peer))));
-      }
-      if (record.layer == TruthLayer::kUnderlay) {
-        // All ports of an RNIC: what probes see is its cables.
-        // Of a switch: the cables that end at it.
-        for (const CableId cable : ends_at(world.fabric(), record.component)) {
-          row.equivalent.push_back("link " + world.fabric().cable_name(cable));
-        }
-        for (const EffectSpec& effect : fault.effects) {
-          if (effect.kind == EffectKind::kCableSwap) {
-            for (const CableId cable :
-                 cables_of(world.fabric(), {RefKind::kRnic, effect.peer->index()})) {
-              row.equivalent.push_back("link " + world.fabric().cable_name(cable));
-            }
-          }
-        }
-      }
-    }
+    row.equivalent = equivalents_of(record, fault, component, world, signatures);
     rows.push_back(std::move(row));
   }
   return rows;
