@@ -78,8 +78,13 @@ std::uint16_t Simulation::port_of(const void* self, RnicId source, RnicId target
 
 std::vector<TruthRow> Simulation::truth_rows(const Pipeline& pipeline) const {
   BONESCAN_CHECK(signatures_.size() == world_.fabric().cable_count());
-  return make_truth_rows(
-      truth_.records(), faults_, world_, backend_.endpoints(), pipeline, scenario_, signatures_);
+  return make_truth_rows(truth_.records(),
+                         {.faults = faults_,
+                          .world = world_,
+                          .endpoints = backend_.endpoints(),
+                          .pipeline = pipeline,
+                          .scenario = scenario_,
+                          .signatures = signatures_});
 }
 
 }  // namespace bonescan

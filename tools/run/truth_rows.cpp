@@ -200,20 +200,17 @@ double information_bound_s(double loss_ratio,
 }
 
 std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
-                                      const std::vector<FaultSpec>& faults,
-                                      const World& world,
-                                      const EndpointMap& endpoints,
-                                      const Pipeline& pipeline,
-                                      const Scenario& scenario,
-                                      const CrossingSignatures& signatures) {
+                                      const TruthSources& of) {
+  const Pipeline& pipeline = of.pipeline;
+  const Scenario& scenario = of.scenario;
   std::vector<TruthRow> rows;
   const PairTable& probed = pipeline.pairs();  // ascending, as long as lists do not change
   // Where lists change, what counts is the list of now: its sweep is what a failure waits for.
   const bool changing = scenario.pipeline.probing.list == PingListKind::kSkeleton;
   const SkeletonSummary skeleton = pipeline.skeleton();
   for (const TruthRecord& record : records) {
-    const FaultSpec& fault = faults[record.id];
-    const Component component = component_of(record, world);
+    const FaultSpec& fault = of.faults[record.id];
+    const Component component = component_of(record, of.world);
     TruthRow row{.id = record.id,
                  .name = fault.name,
                  .kind = fault.kind,
@@ -230,7 +227,7 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
                                              fault.effects.front().kind == EffectKind::kRdmaBypass),
                  .loss_ratio = record.loss_ratio,
                  .latency_factor = record.latency_factor,
-                 .pairs = affected_pairs(record, endpoints),
+                 .pairs = affected_pairs(record, of.endpoints),
                  .equivalent = {}};
     const auto probed_affected =
         std::count_if(row.pairs.begin(), row.pairs.end(), [&](const Pair& pair) {
@@ -243,7 +240,7 @@ std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
       row.information_bound_s = information_bound_s(
           record.loss_ratio, scenario.pipeline.loss.base_loss_ratio, probes_per_s, kBoundAlpha);
     }
-    row.equivalent = equivalents_of(record, fault, component, world, signatures);
+    row.equivalent = equivalents_of(record, fault, component, of.world, of.signatures);
     rows.push_back(std::move(row));
   }
   return rows;

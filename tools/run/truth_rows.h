@@ -26,14 +26,18 @@ void add_crossings(const World& world,
                    std::uint64_t seed,
                    CrossingSignatures& signatures);
 
-/// @param faults of the run, by TruthRecord::id
+/// What a run's truth is read from.
+struct TruthSources {
+  const std::vector<FaultSpec>& faults;  ///< of the run, by TruthRecord::id
+  const World& world;
+  const EndpointMap& endpoints;
+  const Pipeline& pipeline;
+  const Scenario& scenario;
+  const CrossingSignatures& signatures;
+};
+
 std::vector<TruthRow> make_truth_rows(const std::vector<TruthRecord>& records,
-                                      const std::vector<FaultSpec>& faults,
-                                      const World& world,
-                                      const EndpointMap& endpoints,
-                                      const Pipeline& pipeline,
-                                      const Scenario& scenario,
-                                      const CrossingSignatures& signatures);
+                                      const TruthSources& of);
 
 /// Mean delay of a sequential test that knows the loss ratio and the affected paths.
 ///   delay = max(1, ln(1 / alpha) / KL(q || p0)) / rate
