@@ -1,8 +1,6 @@
 // offload.*, flow.edit, counters.freeze and counters.set: the RNIC's flow table and the counters
 // that keep it alive.
-#include "faults/effects/effect.h"
-
-#include <optional>
+#include "faults/effects/alternating.h"
 
 namespace bonescan {
 namespace {
@@ -32,46 +30,21 @@ class OffloadRefuse final : public Effect {
 };
 
 /// The RNIC invalidates its entries; Open vSwitch puts them back a while later.
-class OffloadChurn final : public Effect {
+class OffloadChurn final : public Alternating {
  public:
   OffloadChurn(RnicId rnic, Duration without, Duration with)
-      : rnic_(rnic), without_(without), with_(with) {}
-
-  void apply(World& world) override {
-    world_ = &world;
-    toggle(0);
-  }
-
-  void revert(World& world) override {
-    if (next_) {
-      world.engine().cancel(*next_);
-      next_.reset();
-    }
-    if (is_without_) {
-      world.regain_offloads(rnic_);
-      is_without_ = false;
-    }
-  }
+      : Alternating(without, with), rnic_(rnic) {}
 
  private:
-  void toggle(std::uint64_t /*unused*/) {
-    is_without_ = !is_without_;
-    if (is_without_) {
-      world_->yield_offloads(rnic_);
+  void set_broken(World& world, bool broken) override {
+    if (broken) {
+      world.yield_offloads(rnic_);
     } else {
-      world_->regain_offloads(rnic_);
+      world.regain_offloads(rnic_);
     }
-    next_ = world_->engine().schedule(world_->engine().now() + (is_without_ ? without_ : with_),
-                                      EventPriority::kFault,
-                                      action<&OffloadChurn::toggle>(*this));
   }
 
   RnicId rnic_;
-  Duration without_;
-  Duration with_;
-  World* world_ = nullptr;
-  bool is_without_ = false;
-  std::optional<EventHandle> next_;
 };
 
 class CountersFreeze final : public Effect {

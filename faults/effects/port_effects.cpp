@@ -1,8 +1,7 @@
 // port.down and port.flap: a cable that carries nothing, for good or in turns; all cables of an
 // RNIC if the effect is on the RNIC.
-#include "faults/effects/effect.h"
+#include "faults/effects/alternating.h"
 
-#include <optional>
 #include <vector>
 
 namespace bonescan {
@@ -41,50 +40,22 @@ class PortDown final : public Effect {
   EffectDirection direction_;
 };
 
-class PortFlap final : public Effect {
+class PortFlap final : public Alternating {
  public:
-  PortFlap(const ComponentRef& on, Duration down, Duration up) : on_(on), down_(down), up_(up) {}
-
-  void apply(World& world) override {
-    world_ = &world;
-    toggle(0);
-  }
-
-  void revert(World& world) override {
-    if (next_) {
-      world.engine().cancel(*next_);
-      next_.reset();
-    }
-    if (is_down_) {
-      set(false);
-    }
-  }
+  PortFlap(const ComponentRef& on, Duration down, Duration up) : Alternating(down, up), on_(on) {}
 
  private:
-  void set(bool is_down) {
-    for (const CableId cable : cables_of(world_->fabric(), on_)) {
-      if (is_down) {
-        world_->set_port_down(cable);
+  void set_broken(World& world, bool broken) override {
+    for (const CableId cable : cables_of(world.fabric(), on_)) {
+      if (broken) {
+        world.set_port_down(cable);
       } else {
-        world_->set_port_up(cable);
+        world.set_port_up(cable);
       }
     }
-    is_down_ = is_down;
-  }
-
-  void toggle(std::uint64_t /*unused*/) {
-    set(!is_down_);
-    next_ = world_->engine().schedule(world_->engine().now() + (is_down_ ? down_ : up_),
-                                      EventPriority::kFault,
-                                      action<&PortFlap::toggle>(*this));
   }
 
   ComponentRef on_;
-  Duration down_;
-  Duration up_;
-  World* world_ = nullptr;
-  bool is_down_ = false;
-  std::optional<EventHandle> next_;
 };
 
 }  // namespace

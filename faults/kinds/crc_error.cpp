@@ -1,4 +1,4 @@
-#include "faults/kinds/kinds.h"
+#include "faults/kinds/kind_parts.h"
 
 namespace bonescan {
 namespace {
@@ -14,15 +14,7 @@ Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
 }
 
 std::optional<KindParameters> draw(const FaultSite& site, const RngStream& stream) {
-  if (site.fabric_cables().empty()) {
-    return std::nullopt;
-  }
-  KindParameters drawn;
-  drawn.on = on_cable(one_of(site.fabric_cables(), stream, 0));
-  drawn.direction = stream.at(1) % 2 == 0 ? EffectDirection::kUp : EffectDirection::kDown;
-  // Log-uniform in [1 %, 20 %]: what a user notices within a run. @ours
-  drawn.loss = log_uniform(0.01, 0.2, stream.open01_at(2));
-  return drawn;
+  return draw_gray_loss(site.fabric_cables(), stream);
 }
 
 }  // namespace

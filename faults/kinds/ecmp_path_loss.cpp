@@ -1,18 +1,12 @@
-#include "faults/kinds/reported.h"
+#include "faults/kinds/kind_parts.h"
 
 namespace bonescan {
 namespace {
 
 Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
-  auto loss = one_way_loss(parameters);
-  if (!loss) {
-    return tl::unexpected(loss.error());
-  }
-  if (!(parameters.tuple_share > 0.0 && parameters.tuple_share <= 1.0)) {
-    return misfit("a share of five-tuples is above 0 and at most 1");
-  }
-  loss->packets.flow_share = parameters.tuple_share;
-  return std::vector{*loss};
+  PacketSelector packets;
+  packets.flow_share = parameters.tuple_share;
+  return one_way_loss(parameters, packets);
 }
 
 std::optional<KindParameters> draw(const FaultSite& site, const RngStream& stream) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace bonescan {
 
@@ -118,6 +119,34 @@ Expected<std::vector<EffectSpec>> effects_of_kind(std::string_view kind,
     return misfit(fmt::format("{} cannot be put on this kind of component", kind));
   }
   return found->effects(parameters);
+}
+
+Expected<std::vector<FaultSpec>> faults_with(const FaultKind& kind,
+                                             const FaultSite& site,
+                                             const KindParameters& first,
+                                             const FaultSpec& spec,
+                                             const RngStream& stream,
+                                             Time end) {
+  std::vector<FaultSpec> faults;
+  if (kind.with == nullptr) {
+    return faults;
+  }
+  for (const DrawnFault& drawn : kind.with(site, first, stream)) {
+    FaultSpec fault = spec;
+    fault.on = drawn.parameters.on;
+    fault.at = spec.at + drawn.after;
+    if (fault.at >= end) {
+      continue;
+    }
+    fault.duration = std::min(spec.duration, end - fault.at);
+    auto effects = effects_of_kind(drawn.kind, drawn.parameters);
+    if (!effects) {
+      return tl::unexpected(effects.error());
+    }
+    fault.effects = std::move(*effects);
+    faults.push_back(std::move(fault));
+  }
+  return faults;
 }
 
 tl::unexpected<Error> misfit(std::string detail) {

@@ -1,23 +1,16 @@
-#include "faults/kinds/reported.h"
+#include "faults/kinds/kind_parts.h"
 
 namespace bonescan {
 namespace {
 
 Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
-  auto loss = one_way_loss(parameters);
-  if (!loss) {
-    return tl::unexpected(loss.error());
-  }
-  loss->packets.min_bytes = parameters.min_packet;
-  return std::vector{*loss};
+  PacketSelector packets;
+  packets.min_bytes = parameters.min_packet;
+  return one_way_loss(parameters, packets);
 }
 
 std::optional<KindParameters> draw(const FaultSite& site, const RngStream& stream) {
-  auto drawn = draw_one_way(site.fabric_cables(), stream);
-  if (drawn) {
-    drawn->loss = draw_gray_loss(stream.open01_at(2));
-  }
-  return drawn;
+  return draw_gray_loss(site.fabric_cables(), stream);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "faults/kinds/reported.h"
+#include "faults/kinds/kind_parts.h"
 
 namespace bonescan {
 namespace {

@@ -1,14 +1,10 @@
-#include "faults/kinds/reported.h"
+#include "faults/kinds/kind_parts.h"
 
 namespace bonescan {
 namespace {
 
 Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
-  auto loss = one_way_loss(parameters);
-  if (!loss) {
-    return tl::unexpected(loss.error());
-  }
-  return std::vector{*loss};
+  return one_way_loss(parameters);
 }
 
 std::optional<KindParameters> draw(const FaultSite& site, const RngStream& stream) {

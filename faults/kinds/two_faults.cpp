@@ -1,4 +1,4 @@
-#include "faults/kinds/reported.h"
+#include "faults/kinds/kind_parts.h"
 
 #include <array>
 
@@ -25,19 +25,14 @@ std::vector<RnicId> elsewhere(const FaultSite& site, CableId cable) {
 }
 
 Expected<std::vector<EffectSpec>> effects(const KindParameters& parameters) {
-  auto loss = one_way_loss(parameters);
-  if (!loss) {
-    return tl::unexpected(loss.error());
-  }
-  return std::vector{*loss};
+  return one_way_loss(parameters);
 }
 
 std::optional<KindParameters> draw(const FaultSite& site, const RngStream& stream) {
-  auto drawn = draw_one_way(site.fabric_cables(), stream);
+  auto drawn = draw_gray_loss(site.fabric_cables(), stream);
   if (!drawn || elsewhere(site, drawn->on.cable()).empty()) {
     return std::nullopt;
   }
-  drawn->loss = draw_gray_loss(stream.open01_at(2));
   return drawn;
 }
 

@@ -3,6 +3,7 @@
 #include "scenarios/schema/key_markdown.h"
 #include "tools/gates/gate_words.h"
 #include "tools/report/format.h"
+#include "tools/report/timeline_svg.h"
 
 #include <fmt/format.h>
 
@@ -104,25 +105,11 @@ std::string lost_heading(const GateReport& report) {
 /// Also replaces what XML cannot hold at all.
 std::string xml_text(std::string_view text) {
   std::string escaped;
-  for (const char c : without_control_characters(std::string(text))) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\n':
-        escaped += "&#10;";
-        break;
-      default:
-        escaped += c;
+  for (const char c : escape_html(without_control_characters(std::string(text)))) {
+    if (c == '\n') {
+      escaped += "&#10;";
+    } else {
+      escaped += c;
     }
   }
   return escaped;

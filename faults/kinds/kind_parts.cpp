@@ -1,7 +1,4 @@
-#include "faults/kinds/reported.h"
-
-#include <algorithm>
-#include <utility>
+#include "faults/kinds/kind_parts.h"
 
 namespace bonescan {
 
@@ -37,49 +34,35 @@ Expected<std::vector<EffectSpec>> effect_towards(EffectKind kind,
   return std::vector{effect};
 }
 
-Expected<EffectSpec> one_way_loss(const KindParameters& parameters) {
+Expected<std::vector<EffectSpec>> one_way_loss(const KindParameters& parameters,
+                                               const PacketSelector& packets) {
   if (parameters.direction == EffectDirection::kBoth) {
     return misfit("one direction of a cable is up or down");
   }
   if (!(parameters.loss > 0.0 && parameters.loss <= 1.0)) {
     return misfit("a loss is above 0 and at most 1");
   }
+  if (!(packets.flow_share > 0.0 && packets.flow_share <= 1.0)) {
+    return misfit("a share of five-tuples is above 0 and at most 1");
+  }
   EffectSpec loss = effect_on(EffectKind::kLinkLoss, parameters.on);
   loss.direction = parameters.direction;
   loss.ratio = parameters.loss;
-  return loss;
+  loss.packets = packets;
+  return std::vector{loss};
 }
 
 double draw_gray_loss(double u) {
   return log_uniform(0.01, 0.2, u);
 }
 
-Expected<std::vector<FaultSpec>> faults_with(const FaultKind& kind,
-                                             const FaultSite& site,
-                                             const KindParameters& first,
-                                             const FaultSpec& spec,
-                                             const RngStream& stream,
-                                             Time end) {
-  std::vector<FaultSpec> faults;
-  if (kind.with == nullptr) {
-    return faults;
+std::optional<KindParameters> draw_gray_loss(std::span<const CableId> cables,
+                                             const RngStream& stream) {
+  auto drawn = draw_one_way(cables, stream);
+  if (drawn) {
+    drawn->loss = draw_gray_loss(stream.open01_at(2));
   }
-  for (const DrawnFault& drawn : kind.with(site, first, stream)) {
-    FaultSpec fault = spec;
-    fault.on = drawn.parameters.on;
-    fault.at = spec.at + drawn.after;
-    if (fault.at >= end) {
-      continue;
-    }
-    fault.duration = std::min(spec.duration, end - fault.at);
-    auto effects = effects_of_kind(drawn.kind, drawn.parameters);
-    if (!effects) {
-      return tl::unexpected(effects.error());
-    }
-    fault.effects = std::move(*effects);
-    faults.push_back(std::move(fault));
-  }
-  return faults;
+  return drawn;
 }
 
 }  // namespace bonescan
