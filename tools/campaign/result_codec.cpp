@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,141 +13,110 @@ namespace {
 
 using Json = nlohmann::json;
 
+// The fields of each row, once for both ways; the key of a run is sent with the run alone.
+
+template <class Row, class Visit>
+void run_fields(Row& run, Visit&& visit) {
+  visit(run.cell, run.seed, run.scheme, run.fingerprint, run.simulated_s, run.wall_s);
+  visit(run.rnic_days, run.probes, run.sweep_s, run.false_positives, run.duplicates, run.failure);
+}
+
+template <class Row, class Visit>
+void fault_fields(Row& fault, Visit&& visit) {
+  visit(fault.fault, fault.kind, fault.component, fault.symptom, fault.visible);
+  visit(fault.host_visible, fault.status, fault.gray, fault.injected_s, fault.time_zero_s);
+  visit(fault.time_to_detect_s, fault.information_bound_s, fault.loss_ratio);
+  visit(fault.latency_factor, fault.placement, fault.top1_credit, fault.set_size);
+}
+
+template <class Row, class Visit>
+void incident_fields(Row& incident, Visit&& visit) {
+  visit(incident.incident, incident.status, incident.fault, incident.opened_s, incident.layer);
+  visit(incident.symptom, incident.component, incident.candidates, incident.pairs, incident.stage);
+}
+
 template <class T>
-Json optional_json(const std::optional<T>& value) {
+Json value_json(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return static_cast<int>(value);
+  } else {
+    return value;
+  }
+}
+
+template <class T>
+Json value_json(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+template <class T>
+void take(const Json& item, T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    value = static_cast<T>(item.get<int>());
+  } else {
+    value = item.get<T>();
+  }
+}
+
+template <class T>
+void take(const Json& item, std::optional<T>& value) {
+  value = item.is_null() ? std::nullopt : std::optional(item.get<T>());
+}
+
+/// Puts the fields of a row at the end of an array.
+struct Packer {
+  Json& array;
+
+  template <class... Fields>
+  void operator()(const Fields&... fields) {
+    (array.push_back(value_json(fields)), ...);
+  }
+};
+
 /// Takes the items of an array one after another.
-class Items final {
- public:
-  explicit Items(const Json& array) : array_(array) {}
+struct Unpacker {
+  const Json& array;
+  std::size_t index = 0;
 
-  const Json& next() { return array_.at(index_++); }
-
-  template <class T>
-  void into(T& value) {
-    value = next().get<T>();
+  template <class... Fields>
+  void operator()(Fields&... fields) {
+    (take(array.at(index++), fields), ...);
   }
-
-  template <class T>
-  void into(std::optional<T>& value) {
-    const Json& item = next();
-    value = item.is_null() ? std::nullopt : std::optional(item.get<T>());
-  }
-
-  template <class Enum>
-  void into_enum(Enum& value) {
-    value = static_cast<Enum>(next().get<int>());
-  }
-
- private:
-  const Json& array_;
-  std::size_t index_ = 0;
 };
 
 Json run_json(const CampaignRun& run) {
-  return Json::array({run.cell,
-                      run.seed,
-                      run.scheme,
-                      run.fingerprint,
-                      run.simulated_s,
-                      run.wall_s,
-                      run.rnic_days,
-                      run.probes,
-                      run.sweep_s,
-                      run.false_positives,
-                      run.duplicates,
-                      run.failure});
+  Json array = Json::array();
+  run_fields(run, Packer{array});
+  return array;
 }
 
 CampaignRun run_from(const Json& json) {
   CampaignRun run;
-  Items items(json);
-  items.into(run.cell);
-  items.into(run.seed);
-  items.into(run.scheme);
-  items.into(run.fingerprint);
-  items.into(run.simulated_s);
-  items.into(run.wall_s);
-  items.into(run.rnic_days);
-  items.into(run.probes);
-  items.into(run.sweep_s);
-  items.into(run.false_positives);
-  items.into(run.duplicates);
-  items.into(run.failure);
+  run_fields(run, Unpacker{json});
   return run;
 }
 
 Json fault_json(const CampaignFault& fault) {
-  return Json::array({fault.fault,
-                      fault.kind,
-                      fault.component,
-                      static_cast<int>(fault.symptom),
-                      fault.visible,
-                      fault.host_visible,
-                      static_cast<int>(fault.status),
-                      fault.gray,
-                      fault.injected_s,
-                      optional_json(fault.time_zero_s),
-                      optional_json(fault.time_to_detect_s),
-                      fault.information_bound_s,
-                      fault.loss_ratio,
-                      fault.latency_factor,
-                      static_cast<int>(fault.placement),
-                      fault.top1_credit,
-                      fault.set_size});
+  Json array = Json::array();
+  fault_fields(fault, Packer{array});
+  return array;
 }
 
 CampaignFault fault_from(const Json& json) {
   CampaignFault fault;
-  Items items(json);
-  items.into(fault.fault);
-  items.into(fault.kind);
-  items.into(fault.component);
-  items.into_enum(fault.symptom);
-  items.into(fault.visible);
-  items.into(fault.host_visible);
-  items.into_enum(fault.status);
-  items.into(fault.gray);
-  items.into(fault.injected_s);
-  items.into(fault.time_zero_s);
-  items.into(fault.time_to_detect_s);
-  items.into(fault.information_bound_s);
-  items.into(fault.loss_ratio);
-  items.into(fault.latency_factor);
-  items.into_enum(fault.placement);
-  items.into(fault.top1_credit);
-  items.into(fault.set_size);
+  fault_fields(fault, Unpacker{json});
   return fault;
 }
 
 Json incident_json(const CampaignIncident& incident) {
-  return Json::array({incident.incident,
-                      static_cast<int>(incident.status),
-                      optional_json(incident.fault),
-                      incident.opened_s,
-                      static_cast<int>(incident.layer),
-                      static_cast<int>(incident.symptom),
-                      incident.component,
-                      incident.candidates,
-                      incident.pairs,
-                      incident.stage});
+  Json array = Json::array();
+  incident_fields(incident, Packer{array});
+  return array;
 }
 
 CampaignIncident incident_from(const Json& json) {
   CampaignIncident incident;
-  Items items(json);
-  items.into(incident.incident);
-  items.into_enum(incident.status);
-  items.into(incident.fault);
-  items.into(incident.opened_s);
-  items.into_enum(incident.layer);
-  items.into_enum(incident.symptom);
-  items.into(incident.component);
-  items.into(incident.candidates);
-  items.into(incident.pairs);
-  items.into(incident.stage);
+  incident_fields(incident, Unpacker{json});
   return incident;
 }
 
