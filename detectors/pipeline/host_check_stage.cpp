@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace bonescan {
 namespace {
@@ -116,13 +117,17 @@ bool HostCheckStage::inspect(EndpointId at, Time now, std::string& told, bool& c
     // Nothing is said where nobody answers: a replay cannot know whether anybody was asked.
     return report.error().code != ErrorCode::kPending;
   }
-  const std::vector<HostFinding> findings = check_host(*report, fleet_.reference(at), rules_);
+  const HostReference reference = fleet_.reference(at);
+  const std::vector<HostFinding> findings = check_host(*report, reference, rules_);
   for (const HostFinding& finding : findings) {
     clear = false;
     told += name + ": " + finding.text + ". ";
-    open(at, now, finding);
-    if (about_gids(finding.kind) && report->port && report->port->state == kActivePort) {
-      take_over(at, finding);
+    const bool fresh = open(at, now, finding);
+    if (fresh && about_gids(finding.kind) && report->port && report->port->state == kActivePort) {
+      // Many tables were never without a gap: of one that is read for the first time nobody knows.
+      const bool is_new =
+          finding.kind != HostFindingKind::kGidSparse || reference.earlier != nullptr;
+      take_over(at, finding, is_new);
     }
   }
   if (findings.empty()) {
@@ -153,13 +158,20 @@ IncidentIndex HostCheckStage::known_as(EndpointId at, const HostFinding& finding
 
 /// Everything that the RNIC sends is lost while its port is up, and its addresses are not where
 /// they should be: it is the table, not the link.
-void HostCheckStage::take_over(EndpointId at, const HostFinding& finding) {
+void HostCheckStage::take_over(EndpointId at, const HostFinding& finding, bool is_new) {
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     if (incident.layer == Layer::kUnderlay && incident.symptom == Symptom::kUnreachable &&
         accuses_access_of(incident, at)) {
-      state_->incidents.place(
-          index, Layer::kHost, std::string(to_string(finding.kind)), {{finding.at, 1.0}}, 1.0);
+      std::vector<Candidate> candidates = {{finding.at, 1.0}};
+      if (!is_new) {
+        candidates.insert(candidates.end(), incident.candidates.begin(), incident.candidates.end());
+      }
+      state_->incidents.place(index,
+                              Layer::kHost,
+                              std::string(to_string(finding.kind)),
+                              std::move(candidates),
+                              is_new ? 1.0 : 0.5);
       return;
     }
   }
@@ -181,20 +193,20 @@ bool HostCheckStage::accuses_access_of(const Incident& incident, EndpointId at) 
   return false;
 }
 
-void HostCheckStage::open(EndpointId at, Time now, const HostFinding& finding) {
+bool HostCheckStage::open(EndpointId at, Time now, const HostFinding& finding) {
   Found& found = found_[{finding.kind, finding.at}];
   const bool known = !found.seen_from.empty();
   if (std::find(found.seen_from.begin(), found.seen_from.end(), at) == found.seen_from.end()) {
     found.seen_from.push_back(at);
   }
   if (known) {
-    return;
+    return false;
   }
   // Where the platform announced that change, or probes accuse that link: more evidence for it.
   IncidentIndex index = known_as(at, finding);
   if (index == kNone && finding.kind == HostFindingKind::kPortState) {
     found.seen_from.clear();
-    return;  // Probes say so at once where it matters.
+    return false;  // Probes say so at once where it matters.
   }
   if (index == kNone) {
     const std::string kind(to_string(finding.kind));
@@ -210,6 +222,7 @@ void HostCheckStage::open(EndpointId at, Time now, const HostFinding& finding) {
        "host-check",
        false,
        state_->telemetry.components[finding.at].name + ": " + finding.text});
+  return true;
 }
 
 void HostCheckStage::settle(EndpointId at, const std::vector<HostFinding>& findings) {

@@ -52,11 +52,13 @@ class HostCheckStage final {
   void next_of_round(Time now);
   /// Asks, judges, opens; false if the answer is on its way.  `told` gets one sentence.
   bool inspect(EndpointId at, Time now, std::string& told, bool& clear);
-  void open(EndpointId at, Time now, const HostFinding& finding);
+  /// False if it was found before, or is none to open an incident for.
+  bool open(EndpointId at, Time now, const HostFinding& finding);
   void settle(EndpointId at, const std::vector<HostFinding>& findings);
   /// An open incident that is about the same thing.
   IncidentIndex known_as(EndpointId at, const HostFinding& finding) const;
-  void take_over(EndpointId at, const HostFinding& finding);
+  /// @param is_new  it is known not to have been so before
+  void take_over(EndpointId at, const HostFinding& finding, bool is_new);
   bool accuses_access_of(const Incident& incident, EndpointId at) const;
 
   PipelineState* state_;

@@ -300,6 +300,25 @@ TEST(PipelineHostCheck, SaysWhyAnEndIsSilentInTheIncidentOfItsCable) {
   }
 }
 
+// Many tables always had a gap: it explains nothing that begins later.
+TEST(PipelineHostCheck, LeavesADeadCableWhereItIsIfTheGapWasThereBefore) {
+  PipelineBench bench(6);
+  bench.options.host_check.round_periods = 2;
+  const auto of_the_end = [](const FlowKey& flow) {
+    return flow.source == EndpointId(1) || flow.target == EndpointId(1);
+  };
+  bench.world.effects.push_back({.from = at_s(60), .hits = of_the_end, .lose_one_in = 1});
+  spoil(bench, 1, 2, [](HostReport& report) { report.gids->back().index += 3; });
+  bench.run(100);
+  SCOPED_TRACE(fakes::summary(bench.incidents(), bench.world.components));
+  const auto silent = std::find_if(
+      bench.incidents().begin(), bench.incidents().end(), [](const Incident& incident) {
+        return incident.symptom == Symptom::kUnreachable;
+      });
+  ASSERT_NE(silent, bench.incidents().end());
+  EXPECT_EQ(silent->layer, Layer::kUnderlay);
+}
+
 // The lone dead pair is placed by elimination; the host says why.
 TEST(PipelineHostCheck, GivesEvidenceBeforeTheSearchEnds) {
   PipelineBench bench(4);

@@ -137,6 +137,12 @@ std::vector<std::string> equivalents_of(const TruthRecord& record,
     const HostId far_host = fabric.host_of(*first.peer);
     names.push_back(name(ComponentType::kBridge, world.open_flow().bridge_name(far_host)));
   }
+  const bool cuts_off =
+      first.kind == EffectKind::kGidReregister || first.kind == EffectKind::kGidMissing;
+  if (cuts_off) {
+    // Everything at the RNIC is silent, as with a dead cable.
+    add_cables(cables_of(fabric, record.component));
+  }
   if (first.kind == EffectKind::kCableSwap && first.peer) {
     add_cables(cables_of(fabric, {RefKind::kRnic, first.peer->index()}));
   }
