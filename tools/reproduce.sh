@@ -44,6 +44,7 @@ cmake --build build/release --target bonescan_cli paper_study -j "$jobs" >> "$wo
   exit 1
 }
 bonescan=build/release/bonescan
+commit=$(git rev-parse --short=12 HEAD)
 
 # campaign NAME LAST_SEED: a run that has no place in its world is said in the summary, and is no failure of ours.
 campaign() {
@@ -68,5 +69,5 @@ null=()
 [ -f "$work/null.sqlite" ] && null=(--null "$work/null.sqlite")
 build/release/tests/validation/paper_study --types "$work/types.sqlite" --worlds "$work/worlds.sqlite" "${null[@]}" \
   --episode "$work/figure18/run.sqlite" --cloud "$work/environment/run.sqlite" \
-  --out "$out" "tools/reproduce.sh${*:+ $*}" "$(git rev-parse --short=12 HEAD)"
+  --out "$out" "tools/reproduce.sh${*:+ $*}" "$commit"
 echo "written: $out"

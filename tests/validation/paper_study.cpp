@@ -95,9 +95,9 @@ std::string readme(const Arguments& arguments,
   text += "\n## By kind\n\n" + bonescan::kinds_table(types);
   text += "\n## By symptom\n\n" + bonescan::symptoms_table(types);
   text +=
-      "\n## As in production\n\nShares of kinds as in `faults/processes/METHODS.md`; no source "
-      "publishes them.\n\n" +
-      bonescan::mix_table(types);
+      "\n## As in production\n\nShares of kinds as in `faults/processes/METHODS.md`, "
+      "in the world of `scenarios/paper/accuracy.yaml`; no source publishes them.\n\n" +
+      bonescan::mix_table(types, bonescan::production_weights("scenarios/paper/accuracy.yaml"));
   if (!worlds.runs.empty()) {
     text += "\n## Worlds that break an assumption\n\n" + bonescan::worlds_table(worlds);
   }

@@ -9,6 +9,7 @@
 #include "sim/base/error.h"
 #include "tools/campaign/campaign_rows.h"
 #include "tools/evaluate/run_data.h"
+#include "tools/gates/strata.h"
 
 #include <cstdint>
 #include <string>
@@ -26,8 +27,13 @@ std::string kinds_table(const CampaignData& types);
 /// By what a job would notice: unconnectivity, loss, latency.
 std::string symptoms_table(const CampaignData& types);
 
-/// As production would have it: kinds weighted by the shares of faults/processes/METHODS.md.
-std::string mix_table(const CampaignData& types);
+/// How often each kind would arise in production in the world of a scenario: rates of its classes,
+/// how many of each the jobs use, and shares within a class (faults/processes/METHODS.md).
+/// @throws ConfigError if the scenario cannot be read
+KindWeights production_weights(const std::string& scenario_file);
+
+/// As production would have it.  Kinds of which no failure was tried are left out and named.
+std::string mix_table(const CampaignData& types, const KindWeights& weights);
 
 /// One row a world and scheme.
 std::string worlds_table(const CampaignData& worlds);
