@@ -6,12 +6,6 @@
 #include <algorithm>
 
 namespace bonescan {
-namespace {
-
-/// What a fault more must explain, where two readings of the evidence are compared: as FaultSearch.
-constexpr double kPriorNats = 7.0;
-
-}  // namespace
 
 void LossStage::walk_overlays(Time now) {
   // A walk that had no answer is asked for again, but never before a pair that was not walked yet.
@@ -103,10 +97,12 @@ std::vector<Accusation> LossStage::accused(Gathered what, bool unreachable) {
 }
 
 std::vector<Accusation> LossStage::best_reading(Time since, Gathered what, bool unreachable) {
-  const auto explained = [](const std::vector<Accusation>& accusations) {
+  // What a fault more must explain is the same for both readings, whichever search accused it.
+  const double prior_nats = FaultSearchOptions{}.prior_nats;
+  const auto explained = [prior_nats](const std::vector<Accusation>& accusations) {
     double nats = 0.0;
     for (const Accusation& accusation : accusations) {
-      nats += accusation.suspects.front().llr - kPriorNats;
+      nats += accusation.suspects.front().llr - prior_nats;
     }
     return nats;
   };

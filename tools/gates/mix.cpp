@@ -43,18 +43,12 @@ struct Parts {
   std::vector<Part> recall;
   std::vector<Part> recall_visible;
   std::vector<Part> localization;
-  double found_weight = 0.0;
-  double found_weight_s = 0.0;
 
   void add(const Stratum& kind, double weight) {
     recall.push_back({weight, kind.found, kind.faults});
     recall_visible.push_back({weight, kind.recall_visible.successes, kind.visible});
     const double found = weight * kind.recall.ratio.value.value_or(0.0);
     localization.push_back({found, kind.placed_right, kind.found});
-    if (kind.time_to_detect.mean_s.value) {
-      found_weight += found;
-      found_weight_s += found * *kind.time_to_detect.mean_s.value;
-    }
   }
 };
 
@@ -100,9 +94,6 @@ MixFigures mix_of(const CampaignData& data,
   mix.recall = weighted_mean(parts.recall, options.confidence);
   mix.recall_visible = weighted_mean(parts.recall_visible, options.confidence);
   mix.localization = weighted_mean(parts.localization, options.confidence);
-  if (parts.found_weight > 0) {
-    mix.mean_s = parts.found_weight_s / parts.found_weight;
-  }
   const CampaignFigures whole = figures_of(data, scheme, without_bootstrap);
   mix.precision_restated =
       restated_precision([&](double confidence) { return weighted_mean(parts.recall, confidence); },

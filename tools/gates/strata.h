@@ -102,7 +102,6 @@ struct MixFigures {
   Estimate recall_visible{};  ///< kinds without a visible fault are left out
   Estimate localization{};    ///< kinds count by weight times recall
   Estimate precision_restated{};
-  std::optional<double> mean_s{};  ///< time to detect of found faults, by weight times recall
 };
 
 using KindWeights = std::vector<std::pair<std::string, double>>;
