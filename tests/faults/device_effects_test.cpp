@@ -133,30 +133,6 @@ TEST(GidEffect, OfASparseTableIsSeenByItsHostAlone) {
   EXPECT_EQ(gaps(), 0);
 }
 
-/// RNIC 4 sends a share of the link's rate to RNIC 0 from second 10 on.
-WorldOptions loaded(double share) {
-  WorldOptions options = small_world_options();
-  options.latency.spike_ratio = 0.0;
-  options.load.model = LoadModel::kLinks;
-  options.load.ring_rate = BitsPerSecond(0);
-  options.load.pipeline_rate = BitsPerSecond(0);
-  options.load.flows.push_back({.source = RnicId(4),
-                                .target = RnicId(0),
-                                .rate_share = share,
-                                .from = at_s(10),
-                                .to = at_s(60)});
-  return options;
-}
-
-double mean_ns(SmallWorld& small, RnicId source, RnicId target) {
-  constexpr int kProbes = 200;
-  double sum = 0.0;
-  for (int i = 0; i < kProbes; ++i) {
-    sum += small.probe(source, target, small.now() + milliseconds(1));
-  }
-  return sum / kProbes;
-}
-
 // Eight lanes of the fifth generation carry 229 Gb/s: 57 % of the port.
 TEST(PcieWidth, MakesProbesLateOnlyUnderLoadThatTheSlotCannotCarry) {
   struct Case {
@@ -165,26 +141,26 @@ TEST(PcieWidth, MakesProbesLateOnlyUnderLoadThatTheSlotCannotCarry) {
   };
   for (const Case& c : {Case{0.2, false}, Case{0.8, true}}) {
     SCOPED_TRACE(c.share);
-    SmallWorld narrow(loaded(c.share));
-    SmallWorld twin(loaded(c.share));
+    SmallWorld narrow(loaded_world_options(c.share));
+    SmallWorld twin(loaded_world_options(c.share));
     const auto effect = narrow.apply(lanes(RnicId(0), 8));
     for (SmallWorld* small : {&narrow, &twin}) {
       small->run_until(at_s(2));
     }
-    EXPECT_EQ(mean_ns(narrow, RnicId(2), RnicId(0)), mean_ns(twin, RnicId(2), RnicId(0)))
+    EXPECT_EQ(narrow.mean_ns(RnicId(2), RnicId(0)), twin.mean_ns(RnicId(2), RnicId(0)))
         << "idle: nothing to see";
     for (SmallWorld* small : {&narrow, &twin}) {
       small->run_until(at_s(12));
     }
-    const double usual_ns = mean_ns(twin, RnicId(2), RnicId(0));
-    const double narrow_ns = mean_ns(narrow, RnicId(2), RnicId(0));
+    const double usual_ns = twin.mean_ns(RnicId(2), RnicId(0));
+    const double narrow_ns = narrow.mean_ns(RnicId(2), RnicId(0));
     if (c.late) {
       EXPECT_GT(narrow_ns, usual_ns + 1'000.0);
     } else {
       EXPECT_NEAR(narrow_ns, usual_ns, 0.05 * usual_ns);
     }
     effect->revert(narrow.world);
-    EXPECT_EQ(mean_ns(narrow, RnicId(6), RnicId(0)), mean_ns(twin, RnicId(6), RnicId(0)));
+    EXPECT_EQ(narrow.mean_ns(RnicId(6), RnicId(0)), twin.mean_ns(RnicId(6), RnicId(0)));
   }
 }
 

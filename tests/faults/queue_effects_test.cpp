@@ -33,33 +33,23 @@ EffectSpec off(const SmallWorld& small, RnicId below) {
   return spec;
 }
 
-/// Mean RTT over a tenth of a second of probes.
-double mean_ns(SmallWorld& small, RnicPair pair) {
-  constexpr int kProbes = 100;
-  double sum = 0.0;
-  for (int i = 0; i < kProbes; ++i) {
-    sum += small.probe(pair.first, pair.second, small.now() + milliseconds(1));
-  }
-  return sum / kProbes;
-}
-
 TEST(ControlOff, MakesWholeHostsWaitWhoseSendersArePaused) {
   SmallWorld small(overloaded());
   small.run_until(kStartOfRun + seconds(2));
-  const double marked_ns = mean_ns(small, kVictims);
+  const double marked_ns = small.mean_ns(kVictims.first, kVictims.second);
   const auto effect = small.apply(off(small, RnicId(0)));
-  const double paused_ns = mean_ns(small, kVictims);
+  const double paused_ns = small.mean_ns(kVictims.first, kVictims.second);
   EXPECT_GT(paused_ns, marked_ns + 1'000.0);
   effect->revert(small.world);
-  EXPECT_NEAR(mean_ns(small, kVictims), marked_ns, 0.05 * marked_ns);
+  EXPECT_NEAR(small.mean_ns(kVictims.first, kVictims.second), marked_ns, 0.05 * marked_ns);
 }
 
 TEST(ControlOff, OfASwitchWhoseQueuesNeverFillChangesNothing) {
   SmallWorld small(overloaded());
   small.run_until(kStartOfRun + seconds(2));
-  const double marked_ns = mean_ns(small, kVictims);
+  const double marked_ns = small.mean_ns(kVictims.first, kVictims.second);
   const auto effect = small.apply(off(small, RnicId(1)));
-  EXPECT_NEAR(mean_ns(small, kVictims), marked_ns, 0.05 * marked_ns);
+  EXPECT_NEAR(small.mean_ns(kVictims.first, kVictims.second), marked_ns, 0.05 * marked_ns);
 }
 
 }  // namespace

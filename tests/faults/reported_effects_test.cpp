@@ -84,30 +84,6 @@ TEST(SwitchLoss, OfAShareOfFlowsIsAllOrNothing) {
   EXPECT_NEAR(hit, 204, 40);
 }
 
-/// RNIC 4 sends a share of the link's rate to RNIC 0 from second 10 on.
-WorldOptions loaded(double share) {
-  WorldOptions options = small_world_options();
-  options.latency.spike_ratio = 0.0;
-  options.load.model = LoadModel::kLinks;
-  options.load.ring_rate = BitsPerSecond(0);
-  options.load.pipeline_rate = BitsPerSecond(0);
-  options.load.flows.push_back({.source = RnicId(4),
-                                .target = RnicId(0),
-                                .rate_share = share,
-                                .from = at_s(10),
-                                .to = at_s(60)});
-  return options;
-}
-
-double mean_ns(SmallWorld& small, RnicId source, RnicId target) {
-  constexpr int kProbes = 200;
-  double sum = 0.0;
-  for (int i = 0; i < kProbes; ++i) {
-    sum += small.probe(source, target, small.now() + milliseconds(1));
-  }
-  return sum / kProbes;
-}
-
 TEST(LinkRate, MakesProbesLateOnlyUnderLoadThatTheCableCannotCarry) {
   struct Case {
     double share;
@@ -115,28 +91,28 @@ TEST(LinkRate, MakesProbesLateOnlyUnderLoadThatTheCableCannotCarry) {
   };
   for (const Case& c : {Case{0.2, false}, Case{0.8, true}}) {
     SCOPED_TRACE(c.share);
-    SmallWorld slow(loaded(c.share));
-    SmallWorld twin(loaded(c.share));
+    SmallWorld slow(loaded_world_options(c.share));
+    SmallWorld twin(loaded_world_options(c.share));
     EffectSpec spec = on_cable(EffectKind::kLinkRate, slow.world.fabric().access_cable(RnicId(0)));
     spec.rate_left = 0.5;
     const auto effect = slow.apply(spec);
     for (SmallWorld* small : {&slow, &twin}) {
       small->run_until(at_s(2));
     }
-    EXPECT_EQ(mean_ns(slow, RnicId(2), RnicId(0)), mean_ns(twin, RnicId(2), RnicId(0)))
+    EXPECT_EQ(slow.mean_ns(RnicId(2), RnicId(0)), twin.mean_ns(RnicId(2), RnicId(0)))
         << "idle: nothing to see";
     for (SmallWorld* small : {&slow, &twin}) {
       small->run_until(at_s(12));
     }
-    const double usual_ns = mean_ns(twin, RnicId(2), RnicId(0));
-    const double slow_ns = mean_ns(slow, RnicId(2), RnicId(0));
+    const double usual_ns = twin.mean_ns(RnicId(2), RnicId(0));
+    const double slow_ns = slow.mean_ns(RnicId(2), RnicId(0));
     if (c.late) {
       EXPECT_GT(slow_ns, usual_ns + 1'000.0);
     } else {
       EXPECT_NEAR(slow_ns, usual_ns, 0.05 * usual_ns);
     }
     effect->revert(slow.world);
-    EXPECT_EQ(mean_ns(slow, RnicId(6), RnicId(0)), mean_ns(twin, RnicId(6), RnicId(0)));
+    EXPECT_EQ(slow.mean_ns(RnicId(6), RnicId(0)), twin.mean_ns(RnicId(6), RnicId(0)));
   }
 }
 
@@ -214,14 +190,14 @@ TEST(PauseStorm, ThatNeverLetsGoIsADeadDirection) {
 // RNIC 4 sends 40 % of the link's rate to RNIC 0, of which a storm lets a tenth pass: the cables
 // between the switches that bring it are paused, and whoever comes over them waits as well.
 TEST(PauseStorm, PausesThePortsThatFeedItUnderLoad) {
-  SmallWorld held(loaded(0.4));
-  SmallWorld twin(loaded(0.4));
+  SmallWorld held(loaded_world_options(0.4));
+  SmallWorld twin(loaded_world_options(0.4));
   const auto effect = held.apply(storm(held, 0.9));
   for (SmallWorld* small : {&held, &twin}) {
     small->run_until(at_s(5));
   }
   // RNIC 2 is on the same rail and segment, so it shares the ToR of RNIC 0 with the flow's way.
-  const double idle_ns = mean_ns(held, RnicId(6), RnicId(2)) - mean_ns(twin, RnicId(6), RnicId(2));
+  const double idle_ns = held.mean_ns(RnicId(6), RnicId(2)) - twin.mean_ns(RnicId(6), RnicId(2));
   EXPECT_NEAR(idle_ns, 0.0, 1.0);
   for (SmallWorld* small : {&held, &twin}) {
     small->run_until(at_s(12));
@@ -231,12 +207,12 @@ TEST(PauseStorm, PausesThePortsThatFeedItUnderLoad) {
   for (std::uint16_t port = 50'000; port < 50'008; ++port) {
     held.port = port;
     twin.port = port;
-    most_ns = std::max(most_ns,
-                       mean_ns(held, RnicId(6), RnicId(2)) - mean_ns(twin, RnicId(6), RnicId(2)));
+    most_ns =
+        std::max(most_ns, held.mean_ns(RnicId(6), RnicId(2)) - twin.mean_ns(RnicId(6), RnicId(2)));
   }
   EXPECT_GT(most_ns, 1'000.0) << "no victim";
   effect->revert(held.world);
-  EXPECT_EQ(mean_ns(held, RnicId(6), RnicId(2)), mean_ns(twin, RnicId(6), RnicId(2)));
+  EXPECT_EQ(held.mean_ns(RnicId(6), RnicId(2)), twin.mean_ns(RnicId(6), RnicId(2)));
 }
 
 TEST(HashChange, LeavesTwoUplinksAndGivesAllBack) {
@@ -296,12 +272,12 @@ TEST(HashChange, MakesPairsWaitThatTwoUplinksCannotCarry) {
       one->port = port;
       one->run_until(std::max(one->now(), at_s(2)));
     }
-    most = std::max(most, mean_ns(small, RnicId(1), RnicId(7)));
-    usual = std::max(usual, mean_ns(twin, RnicId(1), RnicId(7)));
+    most = std::max(most, small.mean_ns(RnicId(1), RnicId(7)));
+    usual = std::max(usual, twin.mean_ns(RnicId(1), RnicId(7)));
   }
   EXPECT_GT(most, usual + 1'000.0);
   effect->revert(small.world);
-  EXPECT_EQ(mean_ns(small, RnicId(1), RnicId(7)), mean_ns(twin, RnicId(1), RnicId(7)));
+  EXPECT_EQ(small.mean_ns(RnicId(1), RnicId(7)), twin.mean_ns(RnicId(1), RnicId(7)));
 }
 
 EffectSpec swap_of(RnicId one, RnicId other) {

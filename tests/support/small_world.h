@@ -13,6 +13,7 @@
 #include "model/world.h"
 #include "sim/base/check.h"
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -37,6 +38,21 @@ inline WorldOptions small_world_options(std::uint64_t seed = 1) {
   job.pp = 2;
   job.ready_spread = Duration(0);
   options.jobs.push_back(job);
+  return options;
+}
+
+/// RNIC 4 sends a share of the link's rate to RNIC 0 from second 10 on, and nobody else anything.
+inline WorldOptions loaded_world_options(double share) {
+  WorldOptions options = small_world_options();
+  options.latency.spike_ratio = 0.0;
+  options.load.model = LoadModel::kLinks;
+  options.load.ring_rate = BitsPerSecond(0);
+  options.load.pipeline_rate = BitsPerSecond(0);
+  options.load.flows.push_back({.source = RnicId(4),
+                                .target = RnicId(0),
+                                .rate_share = share,
+                                .from = Time(std::chrono::seconds(10)),
+                                .to = Time(std::chrono::seconds(60))});
   return options;
 }
 
@@ -77,6 +93,18 @@ class SmallWorld {
       last = probe(source, target, at);
     }
     return last;
+  }
+
+  /// Mean round trip over a fifth of a second of probes, none of which may be lost.
+  double mean_ns(RnicId source, RnicId target) {
+    constexpr int kProbes = 200;
+    double sum = 0.0;
+    for (int i = 0; i < kProbes; ++i) {
+      const std::uint32_t rtt_ns = probe(source, target, now() + std::chrono::milliseconds(1));
+      BONESCAN_CHECK(rtt_ns != kNoAnswer);
+      sum += rtt_ns;
+    }
+    return sum / kProbes;
   }
 
   PathCondition condition(RnicId source, RnicId target) const {

@@ -196,7 +196,7 @@ const std::vector<Layer>& layer_table() {
   static const std::vector<std::string_view> kBelowTools = {
       "sim", "model", "faults", "skeleton", "detectors"};
   static const std::vector<std::string_view> kProduct =
-      with(kBelowTools, {"scenarios/schema", "tools"});
+      with(kBelowTools, {"planner", "scenarios/schema", "tools"});
   static const std::vector<Layer> kTable = {
       {"sim/base", {}, {}},
       {"sim/engine", {"sim/base"}, {}},
@@ -224,6 +224,8 @@ const std::vector<Layer>& layer_table() {
       {"model", {"sim/base", "sim/engine"}, {}},
       {"model/backend_sim", with(kSeam, {"sim/engine", "model"}), {}},
       {"faults", {"sim/base", "sim/engine", "model"}, {"model/backend_sim"}},
+      {"planner/matrix", with(kSeam, {"model", "skeleton"}), {"model/backend_sim"}},
+      {"planner/predict", with(kCore, {"skeleton"}), {}},
       {"scenarios/schema", kBelowTools, {}},
       {"tools", kProduct, {}},
       {"tests", kProduct, {}},
