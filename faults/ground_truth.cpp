@@ -220,6 +220,8 @@ bool GroundTruth::told_by_host(const EffectSpec& effect) const {
     case EffectKind::kPortFlap:
       // Ports and bonds are read on hosts; what is between switches is not.
       return effect.on.kind != RefKind::kCable || world_->fabric().is_access(effect.on.cable());
+    case EffectKind::kSwitchDown:
+      return world_->fabric().is_tor(effect.on.switch_id());
     default:
       return false;
   }

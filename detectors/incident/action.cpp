@@ -17,7 +17,7 @@ struct Repair {
 };
 
 /// The first that fits counts.  What repairs a kind is the Repair column of faults/CATALOG.md.
-constexpr std::array<Repair, 27> kRepairs = {{
+constexpr std::array<Repair, 28> kRepairs = {{
     {"link-down",
      Layer::kUnderlay,
      "take {} out of service and bring its ports up, or replace its optics or cable"},
@@ -28,6 +28,9 @@ constexpr std::array<Repair, 27> kRepairs = {{
     {"link-latency",
      Layer::kUnderlay,
      "see what queues on {} (pause frames, ECN marks, load, congestion control of its switches)"},
+    {"miscabled",
+     Layer::kUnderlay,
+     "plug {} in where it belongs, and compare the wiring with its plan"},
     {"", Layer::kUnderlay, "take {} out of service and check its counters, optics and cable"},
     {"missing-rule",
      Layer::kOverlay,

@@ -7,22 +7,6 @@
 namespace bonescan {
 namespace {
 
-constexpr std::size_t kLeastReports = 3;
-
-/// The value that more than half of at least kLeastReports have.
-template <class T>
-std::optional<T> majority(std::vector<T> values) {
-  if (values.size() < kLeastReports) {
-    return std::nullopt;
-  }
-  std::sort(values.begin(), values.end());
-  // Whoever has more than half stands in the middle.
-  const T& middle = values[values.size() / 2];
-  const auto count = std::count(values.begin(), values.end(), middle);
-  return 2 * static_cast<std::size_t>(count) > values.size() ? std::optional<T>(middle)
-                                                             : std::nullopt;
-}
-
 std::vector<HugepagePool> without_free(std::vector<HugepagePool> pools) {
   for (HugepagePool& pool : pools) {
     pool.free = 0;
@@ -171,6 +155,7 @@ class Check {
                        up,
                        report_.bond.size(),
                        down->name));
+      findings_.back().port = down->name;
     }
   }
 
@@ -267,33 +252,58 @@ std::vector<HostFinding> check_host(const HostReport& report,
   return Check(report, reference, rules).run();
 }
 
+HostFleet::Told HostFleet::told(const HostReport& report) const {
+  Told told;
+  told.pcie = report.pcie;
+  if (!report.hugepages.empty()) {
+    told.hugepages = without_free(report.hugepages);
+  }
+  if (const auto rate = rdma_rate(report, rules_)) {
+    told.rdma_moves = *rate > rules_.idle_rate;
+  }
+  return told;
+}
+
 HostReference HostFleet::reference(EndpointId at) const {
-  std::vector<PcieLink> pcie;
-  std::vector<std::vector<HugepagePool>> hugepages;
-  std::vector<bool> moves;
-  HostReference reference;
-  for (const auto& [endpoint, report] : reports_) {
-    if (endpoint == at) {
-      reference.earlier = &report;
-      continue;
-    }
-    if (report.pcie) {
-      pcie.push_back(*report.pcie);
-    }
-    if (!report.hugepages.empty()) {
-      hugepages.push_back(without_free(report.hugepages));
-    }
-    if (const auto rate = rdma_rate(report, rules_)) {
-      moves.push_back(*rate > rules_.idle_rate);
-    }
+  const auto earlier = reports_.find(at);
+  const Told own = earlier == reports_.end() ? Told{} : told(earlier->second);
+  return {.pcie = pcie_.majority(own.pcie),
+          .hugepages = hugepages_.majority(own.hugepages),
+          .rdma_moves = rdma_moves_.majority(own.rdma_moves),
+          .earlier = earlier == reports_.end() ? nullptr : &earlier->second};
+}
+
+void HostFleet::put(EndpointId at, HostReport report) {
+  forget(at);
+  const Told values = told(report);
+  if (values.pcie) {
+    pcie_.add(*values.pcie);
   }
-  reference.pcie = majority(std::move(pcie));
-  reference.hugepages = majority(std::move(hugepages));
-  const auto moving = static_cast<std::size_t>(std::count(moves.begin(), moves.end(), true));
-  if (moves.size() >= kLeastReports) {
-    reference.rdma_moves = 2 * moving > moves.size();
+  if (values.hugepages) {
+    hugepages_.add(*values.hugepages);
   }
-  return reference;
+  if (values.rdma_moves) {
+    rdma_moves_.add(*values.rdma_moves);
+  }
+  reports_[at] = std::move(report);
+}
+
+void HostFleet::forget(EndpointId at) {
+  const auto report = reports_.find(at);
+  if (report == reports_.end()) {
+    return;
+  }
+  const Told values = told(report->second);
+  if (values.pcie) {
+    pcie_.remove(*values.pcie);
+  }
+  if (values.hugepages) {
+    hugepages_.remove(*values.hugepages);
+  }
+  if (values.rdma_moves) {
+    rdma_moves_.remove(*values.rdma_moves);
+  }
+  reports_.erase(report);
 }
 
 }  // namespace bonescan

@@ -52,8 +52,9 @@ std::string_view to_string(HostFindingKind kind);
 
 struct HostFinding {
   HostFindingKind kind = HostFindingKind::kGidSparse;
-  ComponentId at;    ///< the host, or its RNIC
-  std::string text;  ///< one sentence with its numbers
+  ComponentId at;      ///< the host, or its RNIC
+  std::string text;    ///< one sentence with its numbers
+  std::string port{};  ///< of a bond: the member that is down, as the host names it
 };
 
 struct HostRules {
@@ -78,7 +79,45 @@ std::vector<HostFinding> check_host(const HostReport& report,
                                     const HostReference& reference,
                                     const HostRules& rules);
 
-/// The newest report of every endpoint.
+/// How often each value was told.
+template <class T>
+class Tally final {
+ public:
+  void add(const T& value) {
+    ++counts_[value];
+    ++total_;
+  }
+
+  /// REQUIRES: it was added.
+  void remove(const T& value) {
+    const auto found = counts_.find(value);
+    if (--found->second == 0) {
+      counts_.erase(found);
+    }
+    --total_;
+  }
+
+  /// What more than half of the others tell, if they are kLeastReports at least.
+  /// @param own  one that was added and does not count
+  std::optional<T> majority(const std::optional<T>& own) const {
+    const std::size_t others = total_ - (own ? 1 : 0);
+    for (const auto& [value, count] : counts_) {
+      const std::size_t told = count - (own && *own == value ? 1 : 0);
+      if (others >= kLeastReports && 2 * told > others) {
+        return value;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::size_t kLeastReports = 3;  ///< @ours
+
+  std::map<T, std::size_t> counts_;  ///< few values
+  std::size_t total_ = 0;
+};
+
+/// The newest report of every endpoint, and what most of them say.
 class HostFleet final {
  public:
   explicit HostFleet(const HostRules& rules) : rules_(rules) {}
@@ -86,13 +125,25 @@ class HostFleet final {
   /// Of the others' reports, and of its own earlier one.  Valid until the next put() or forget().
   HostReference reference(EndpointId at) const;
 
-  void put(EndpointId at, HostReport report) { reports_[at] = std::move(report); }
+  void put(EndpointId at, HostReport report);
 
-  void forget(EndpointId at) { reports_.erase(at); }
+  void forget(EndpointId at);
 
  private:
+  /// What of a report is compared.
+  struct Told {
+    std::optional<PcieLink> pcie;
+    std::optional<std::vector<HugepagePool>> hugepages;  ///< free pages count 0
+    std::optional<bool> rdma_moves;
+  };
+
+  Told told(const HostReport& report) const;
+
   HostRules rules_;
   std::map<EndpointId, HostReport> reports_;
+  Tally<PcieLink> pcie_;
+  Tally<std::vector<HugepagePool>> hugepages_;
+  Tally<bool> rdma_moves_;
 };
 
 }  // namespace bonescan

@@ -106,8 +106,10 @@ void FollowUpStage::release(PairRange pairs) {
 void FollowUpStage::open_cases(Time now) {
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
+    // Of cables that changed places both are wrong: there is nothing to clear.
     const bool placed_elsewhere =
-        incident.layer != Layer::kUnderlay && incident.layer != Layer::kUndetermined;
+        (incident.layer != Layer::kUnderlay && incident.layer != Layer::kUndetermined) ||
+        incident.kind == kMiscabled;
     const bool known = std::any_of(
         cases_.begin(), cases_.end(), [&](const Case& one) { return one.incident == index; });
     if (known || placed_elsewhere || cases_.size() >= kMostCases ||

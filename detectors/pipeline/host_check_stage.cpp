@@ -14,6 +14,11 @@ bool about_gids(HostFindingKind kind) {
          kind == HostFindingKind::kGidType;
 }
 
+/// Is it about the slot that an RNIC sits in?
+bool about_slot(HostFindingKind kind) {
+  return kind == HostFindingKind::kPcieWidth || kind == HostFindingKind::kPcieSpeed;
+}
+
 /// As ibv_devinfo and the kernel print the state of a port that passes packets.
 constexpr std::string_view kActivePort = "ACTIVE";
 
@@ -23,7 +28,10 @@ constexpr int kSettlePeriods = 4;
 }  // namespace
 
 HostCheckStage::HostCheckStage(PipelineState& state)
-    : state_(&state), rules_{.flat_after = state.options.host_check.flat_after}, fleet_(rules_) {}
+    : state_(&state),
+      rules_{.flat_after = state.options.host_check.flat_after},
+      fleet_(rules_),
+      round_(std::max<std::size_t>(state.options.host_check.round_periods, 1)) {}
 
 bool HostCheckStage::enabled() const {
   return !state_->paper() && state_->telemetry.hosts != nullptr &&
@@ -36,10 +44,7 @@ void HostCheckStage::run(Time now) {
   }
   left_ = state_->options.host_check.inspections_per_round;
   explain_incidents(now);
-  if (++periods_ >= std::max<std::size_t>(state_->options.host_check.round_periods, 1)) {
-    periods_ = 0;
-    next_of_round(now);
-  }
+  ask_round(now);
 }
 
 bool HostCheckStage::still_found(IncidentIndex index) const {
@@ -50,16 +55,18 @@ bool HostCheckStage::still_found(IncidentIndex index) const {
 
 void HostCheckStage::release(EndpointId endpoint) {
   fleet_.forget(endpoint);
+  round_.release(endpoint);
+  std::erase(due_, endpoint);
   settle(endpoint, {});
 }
 
 bool HostCheckStage::unexplained(const Incident& incident) const {
   const bool by_elimination = incident.layer == Layer::kUnderlay && incident.confidence < 1.0;
-  return incident.layer == Layer::kUndetermined || by_elimination || of_a_silent_end(incident);
+  return incident.layer == Layer::kUndetermined || by_elimination || at_an_access_link(incident);
 }
 
-bool HostCheckStage::of_a_silent_end(const Incident& incident) const {
-  if (incident.layer != Layer::kUnderlay || incident.symptom != Symptom::kUnreachable) {
+bool HostCheckStage::at_an_access_link(const Incident& incident) const {
+  if (incident.layer != Layer::kUnderlay || incident.symptom == Symptom::kLoss) {
     return false;
   }
   const Pair& ends = state_->ends(incident.pairs.front());
@@ -94,20 +101,17 @@ void HostCheckStage::explain_incidents(Time now) {
   }
 }
 
-void HostCheckStage::next_of_round(Time now) {
-  for (std::uint32_t tried = 0; tried < state_->endpoint_count; ++tried) {
-    const EndpointId at(next_ % state_->endpoint_count);
-    next_ = at.index() + 1;
-    // A remote one is asked by its own agent.
-    if (state_->activation.ready(at) && state_->telemetry.endpoints[at].local) {
-      std::string text;
-      bool clear = true;
-      if (!inspect(at, now, text, clear)) {
-        next_ = at.index();
-      }
-      return;
-    }
-  }
+void HostCheckStage::ask_round(Time now) {
+  round_.extend(state_->telemetry.endpoints, state_->endpoint_count);
+  const auto may_be_asked = [this](EndpointId at) {
+    return state_->activation.ready(at) && std::find(due_.begin(), due_.end(), at) == due_.end();
+  };
+  round_.next(may_be_asked, due_);
+  std::erase_if(due_, [&](EndpointId at) {
+    std::string text;
+    bool clear = true;
+    return !state_->activation.ready(at) || inspect(at, now, text, clear);
+  });
 }
 
 bool HostCheckStage::inspect(EndpointId at, Time now, std::string& told, bool& clear) {
@@ -122,12 +126,14 @@ bool HostCheckStage::inspect(EndpointId at, Time now, std::string& told, bool& c
   for (const HostFinding& finding : findings) {
     clear = false;
     told += name + ": " + finding.text + ". ";
-    const bool fresh = open(at, now, finding);
+    const bool fresh = open(at, now, finding, report->host);
     if (fresh && about_gids(finding.kind) && report->port && report->port->state == kActivePort) {
       // Many tables were never without a gap: of one that is read for the first time nobody knows.
       const bool is_new =
           finding.kind != HostFindingKind::kGidSparse || reference.earlier != nullptr;
-      take_over(at, finding, is_new);
+      take_over(at, finding, Symptom::kUnreachable, is_new);
+    } else if (fresh && about_slot(finding.kind)) {
+      take_over(at, finding, Symptom::kLatency, true);
     }
   }
   if (findings.empty()) {
@@ -140,7 +146,9 @@ bool HostCheckStage::inspect(EndpointId at, Time now, std::string& told, bool& c
 
 IncidentIndex HostCheckStage::known_as(EndpointId at, const HostFinding& finding) const {
   const bool about_link = finding.kind == HostFindingKind::kBondDegraded ||
-                          finding.kind == HostFindingKind::kPortState || about_gids(finding.kind);
+                          finding.kind == HostFindingKind::kPortState ||
+                          finding.kind == HostFindingKind::kPortSpeed || about_gids(finding.kind) ||
+                          about_slot(finding.kind);
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
     const bool of_gids = incident.kind == kGidChange ||
@@ -149,19 +157,23 @@ IncidentIndex HostCheckStage::known_as(EndpointId at, const HostFinding& finding
         incident.candidates.front().component == finding.at) {
       return index;
     }
-    if (about_link && incident.layer == Layer::kUnderlay && accuses_access_of(incident, at)) {
+    if (about_link && incident.layer == Layer::kUnderlay && accuses_access_of(incident, at) &&
+        (!about_slot(finding.kind) || incident.symptom == Symptom::kLatency)) {
       return index;
     }
   }
   return kNone;
 }
 
-/// Everything that the RNIC sends is lost while its port is up, and its addresses are not where
-/// they should be: it is the table, not the link.
-void HostCheckStage::take_over(EndpointId at, const HostFinding& finding, bool is_new) {
+// Everything that the RNIC sends is lost while its port is up, and its addresses are not where they
+// should be: it is the table, not the link.  Or it is late, and its slot carries less than it did.
+void HostCheckStage::take_over(EndpointId at,
+                               const HostFinding& finding,
+                               Symptom symptom,
+                               bool is_new) {
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
-    if (incident.layer == Layer::kUnderlay && incident.symptom == Symptom::kUnreachable &&
+    if (incident.layer == Layer::kUnderlay && incident.symptom == symptom &&
         accuses_access_of(incident, at)) {
       std::vector<Candidate> candidates = {{finding.at, 1.0}};
       if (!is_new) {
@@ -193,13 +205,80 @@ bool HostCheckStage::accuses_access_of(const Incident& incident, EndpointId at) 
   return false;
 }
 
-bool HostCheckStage::open(EndpointId at, Time now, const HostFinding& finding) {
+ComponentId HostCheckStage::link_of(const HostFinding& finding) const {
+  if (finding.port.empty()) {
+    return ComponentId();
+  }
+  state_->devices.update();
+  const DeviceId rnic = state_->devices.find(state_->telemetry.components[finding.at]);
+  if (!rnic.valid()) {
+    return ComponentId();
+  }
+  for (const ComponentId link : state_->devices.links(rnic)) {
+    if (state_->telemetry.components[link].name.starts_with("link(" + finding.port + ",")) {
+      return link;
+    }
+  }
+  return ComponentId();
+}
+
+ComponentId HostCheckStage::common_part(HostFindingKind kind,
+                                        const Found& one,
+                                        const Found& other) const {
+  if (about_slot(kind)) {
+    return one.host == other.host ? one.host : ComponentId();
+  }
+  if (kind != HostFindingKind::kBondDegraded || !one.link.valid() || !other.link.valid()) {
+    return ComponentId();
+  }
+  const LinkEnds ends = state_->devices.ends(one.link);
+  for (const DeviceId device : state_->devices.ends(other.link).devices) {
+    if (device.valid() && ends.hold(device) &&
+        state_->devices[device].type == ComponentType::kSwitch) {
+      const Component& part = state_->devices[device];
+      return state_->telemetry.components.intern(part.type, part.name);
+    }
+  }
+  return ComponentId();
+}
+
+bool HostCheckStage::shared(Time now, const HostFinding& finding, Found& found) {
+  for (const auto& [key, other] : found_) {
+    if (&other == &found || key.first != finding.kind || other.seen_from.empty() ||
+        state_->incidents[other.incident].closed) {
+      continue;
+    }
+    const ComponentId part = common_part(finding.kind, found, other);
+    if (!part.valid()) {
+      continue;
+    }
+    found.incident = other.incident;
+    state_->incidents.place(
+        found.incident, Layer::kHost, std::string(to_string(finding.kind)), {{part, 1.0}}, 1.0);
+    state_->incidents.add_evidence(
+        found.incident,
+        {now,
+         "host-check",
+         false,
+         state_->telemetry.components[finding.at].name + ": " + finding.text +
+             ", as at another RNIC of " + state_->telemetry.components[part].name});
+    return true;
+  }
+  return false;
+}
+
+bool HostCheckStage::open(EndpointId at, Time now, const HostFinding& finding, ComponentId host) {
   Found& found = found_[{finding.kind, finding.at}];
+  found.host = host;
+  found.link = link_of(finding);
   const bool known = !found.seen_from.empty();
   if (std::find(found.seen_from.begin(), found.seen_from.end(), at) == found.seen_from.end()) {
     found.seen_from.push_back(at);
   }
   if (known) {
+    return false;
+  }
+  if (shared(now, finding, found)) {
     return false;
   }
   // Where the platform announced that change, or probes accuse that link: more evidence for it.
@@ -213,7 +292,8 @@ bool HostCheckStage::open(EndpointId at, Time now, const HostFinding& finding) {
     const bool cut_off = finding.kind == HostFindingKind::kGidType;
     index = state_->incidents.open_incident(
         now, Layer::kHost, cut_off ? Symptom::kUnreachable : Symptom::kLatency, kind);
-    state_->incidents.place(index, Layer::kHost, kind, {{finding.at, 1.0}}, 1.0);
+    const ComponentId at_fault = found.link.valid() ? found.link : finding.at;
+    state_->incidents.place(index, Layer::kHost, kind, {{at_fault, 1.0}}, 1.0);
   }
   found.incident = index;
   state_->incidents.add_evidence(

@@ -15,7 +15,9 @@
 // RNICs of one host that are late together are no accident of their links: before one of those is
 // blamed, their tables are read, and if two of them explain nothing the host's bridge takes the
 // blame for all (shared_host.h), with what was said of a single one of them moments before.
-// Internal to detectors/pipeline; thread-compatible.
+//
+// A path that now goes over another RNIC's cable proves where the failure is: one late visit will
+// do. Internal to detectors/pipeline; thread-compatible.
 #pragma once
 
 #include "detectors/localize/fault_search.h"
@@ -167,6 +169,18 @@ class LatencyStage final {
   void open_hosts(Time now);
   void open_host(Time now, const Suspicion& suspicion, ComponentId bridge);
   ComponentId bridge_of(const Suspicion& suspicion) const;
+
+  // latency_cables.cpp
+  /// An access link of a pair's path that is another RNIC's now.
+  struct MovedCable {
+    ComponentId was;
+    ComponentId is;
+  };
+
+  std::optional<MovedCable> moved_cable(PairId pair);
+  void open_miscabled(Time now, const Late& late, const MovedCable& cable);
+  /// Takes a slow pair that waits for its place into an incident that has come to name one.
+  void absorb_lone(Time now, IncidentIndex index, std::span<const LinkScore> suspects);
 
   // latency_visits.cpp
   bool late_visit(Time now, const JudgedVisit& visit);

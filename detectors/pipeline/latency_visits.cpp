@@ -22,8 +22,9 @@ constexpr std::uint32_t kPersistentVisits = 2;
 constexpr int kGrowingSweeps = 2;
 constexpr Duration kLeastGrowing = std::chrono::seconds(64);
 
-/// Readings of the tables while an incident's visits go on being late: entries that are away half
-/// of the time are there at all of them with a chance of 1 in 4,000. @ours
+/// Readings of the tables while an incident's visits go on being late, one a turn: entries that are
+/// away half of the time are there at all of them with a chance of 1 in 4,000.  Not only in turns
+/// that hear of a late visit: those come moments after it, when short absences are over. @ours
 constexpr int kTableReads = 12;
 
 }  // namespace
@@ -71,7 +72,11 @@ bool LatencyStage::late_visit(Time now, const JudgedVisit& visit) {
     return open && !known;
   }
   if (static_cast<double>(visit.minimum_factor) < state_->options.short_term.minimum_factor) {
-    return false;  // A verdict, but nothing that a job would notice: no incident.
+    // A verdict, but nothing that a job would notice: no incident, unless its path tells more.
+    state_->paths.retrace(visit.pair, state_->flow(visit.pair), now);
+    if (!moved_cable(visit.pair)) {
+      return false;
+    }
   }
   seen.heard = Heard::kLate;
   auto late = std::find_if(late_.begin(), late_.end(), [&](const Late& one) {
@@ -185,6 +190,10 @@ bool LatencyStage::in_company(const Late& late, std::span<const Late> others) co
 }
 
 bool LatencyStage::open_alone(Time now, const Late& late, std::span<const Late> others) {
+  if (const auto cable = moved_cable(late.pair)) {
+    open_miscabled(now, late, *cable);
+    return true;
+  }
   const Pair back = state_->ends(late.pair).reversed();
   std::uint32_t visits = late.visits;
   for (const Late& other : others) {
@@ -223,7 +232,8 @@ void LatencyStage::read_tables_again(Time now, Growing& growing) {
   const Incident& incident = state_->incidents[growing.index];
   const bool movable = !incident.closed && (incident.layer == Layer::kUnderlay ||
                                             incident.layer == Layer::kUndetermined);
-  if (state_->paper() || !movable || incident.last_seen != now || incident.opened == now ||
+  const bool goes_on = now - incident.last_seen <= state_->sweep();
+  if (state_->paper() || !movable || !goes_on || incident.opened == now ||
       growing.table_reads >= kTableReads || incident.pairs.empty() ||
       !state_->share_an_end(incident.pairs)) {
     return;
@@ -291,6 +301,7 @@ void LatencyStage::grow_one(Time now, const Growing& growing) {
   const IncidentIndex kept = state_->place_on_links(now, growing.index, "link-latency", suspects);
   if (moved) {
     state_->incidents.add_evidence(kept, {now, "underlay-vote", false, text});
+    absorb_lone(now, kept, suspects);
   }
 }
 

@@ -163,8 +163,9 @@ void LossStage::hold(Time now, PairId pair, Symptom symptom) {
   }
 }
 
-bool LossStage::gid_changed(const Incident& incident, PairId pair) const {
-  return incident.kind == kGidChange &&
+bool LossStage::cut_off(const Incident& incident, PairId pair) const {
+  const bool by_host = incident.layer == Layer::kHost && incident.symptom == Symptom::kUnreachable;
+  return (by_host || incident.kind == kGidChange) && !incident.candidates.empty() &&
          state_->ends_at(pair, incident.candidates.front().component);
 }
 
@@ -186,7 +187,7 @@ Attribution LossStage::attribute(Time now, const VisitOutcome& visit) {
     if (incident.symptom == Symptom::kLoss && silent) {
       continue;
     }
-    if (state_->holds_either_way(incident, visit.pair) || gid_changed(incident, visit.pair) ||
+    if (state_->holds_either_way(incident, visit.pair) || cut_off(incident, visit.pair) ||
         (incident.layer == Layer::kUnderlay && state_->crosses_candidate(incident, visit.pair))) {
       const bool all =
           visit.lost == visit.probes && visit.probes >= state_->options.loss.consecutive;

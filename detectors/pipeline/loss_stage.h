@@ -103,8 +103,9 @@ class LossStage final {
   void hold(Time now, PairId pair, Symptom symptom);
   Attribution attribute(Time now, const VisitOutcome& visit);
   bool excused_by_agent(Time now, const VisitOutcome& visit);
-  /// Is the incident a changed GID of one end of the pair?
-  bool gid_changed(const Incident& incident, PairId pair) const;
+  /// Is one end of the pair an RNIC that the incident says is cut off: by its GID, or as its host
+  /// found?
+  bool cut_off(const Incident& incident, PairId pair) const;
   IncidentIndex agent_incident(Time now, EndpointId endpoint);
   void walk_overlays(Time now);
   /// False if the allowance is used up.

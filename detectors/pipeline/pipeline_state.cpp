@@ -127,6 +127,14 @@ IncidentIndex PipelineState::open_accused(Time now,
                                           Symptom symptom,
                                           const std::string& kind,
                                           const Accusation& accusation) {
+  devices.update();
+  if (accusation.suspects.size() == 1) {
+    for (const IncidentIndex open : incidents.open()) {
+      if (told_by_host(symptom, accusation.suspects.front().link, incidents[open])) {
+        return open;
+      }
+    }
+  }
   const IncidentIndex index = incidents.open_incident(now, Layer::kUnderlay, symptom, kind);
   return place_on_links(now, index, kind, accusation.suspects);
 }
@@ -257,14 +265,28 @@ IncidentIndex PipelineState::place_on_links(Time now,
                   kind,
                   candidates_of(suspects),
                   1.0 / static_cast<double>(suspects.size()));
+  devices.update();
   const auto twin = paper() || incidents[index].closed ? std::nullopt : twin_of(index);
   if (!twin) {
     return index;
   }
   const bool older = incidents.place_of(*twin) < incidents.place_of(index);
   const IncidentIndex kept = older ? *twin : index;
+  const Incident said = incidents[*twin];
   incidents.merge(older ? index : *twin, kept, now);
+  if (!older && said.layer == Layer::kHost) {
+    incidents.place(kept, said.layer, said.kind, said.candidates, said.confidence);
+  }
   return kept;
+}
+
+bool PipelineState::told_by_host(Symptom symptom, ComponentId link, const Incident& host) const {
+  if (paper() || host.layer != Layer::kHost || symptom != Symptom::kUnreachable ||
+      host.symptom != symptom || host.candidates.empty()) {
+    return false;
+  }
+  const DeviceId rnic = devices.find(telemetry.components[host.candidates.front().component]);
+  return rnic.valid() && devices.ends(link).hold(rnic);
 }
 
 std::optional<IncidentIndex> PipelineState::twin_of(IncidentIndex index) const {
@@ -272,7 +294,14 @@ std::optional<IncidentIndex> PipelineState::twin_of(IncidentIndex index) const {
   const auto link = [](const Candidate& candidate) { return candidate.component; };
   for (const IncidentIndex other : incidents.open()) {
     const Incident& known = incidents[other];
-    if (!incidents.same(index, other) && known.layer == Layer::kUnderlay &&
+    if (incidents.same(index, other)) {
+      continue;
+    }
+    if (incident.candidates.size() == 1 &&
+        told_by_host(incident.symptom, incident.candidates.front().component, known)) {
+      return other;
+    }
+    if (known.layer == Layer::kUnderlay &&
         (known.symptom == Symptom::kLatency) == (incident.symptom == Symptom::kLatency) &&
         (known.symptom != Symptom::kLatency || known.kind == incident.kind) &&
         std::ranges::is_permutation(incident.candidates, known.candidates, {}, link, link)) {

@@ -29,6 +29,7 @@ namespace bonescan {
 constexpr const char* kTableMismatch = "table-mismatch";
 constexpr const char* kGidChange = "gid-change";
 constexpr const char* kBridgeLatency = "bridge-latency";
+constexpr const char* kMiscabled = "miscabled";
 constexpr const char* kLatencyDrift = "latency-drift";
 
 /// Tables that do not answer are asked this often, once per visit period. @ours
@@ -172,6 +173,8 @@ struct PipelineState {
  private:
   /// Another open incident of the same kind of symptom that names the same links.
   std::optional<IncidentIndex> twin_of(IncidentIndex index) const;
+  /// Does a host's finding about an RNIC say why its access link is silent?
+  bool told_by_host(Symptom symptom, ComponentId link, const Incident& host) const;
 };
 
 /// Evidence about pairs, gathered for the vote.  Only paths that cross a cable of a failing path

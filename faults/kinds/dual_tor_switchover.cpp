@@ -33,7 +33,7 @@ FaultKind dual_tor_switchover_kind() {
           "Total loss on the pairs of that plane, until hosts (100 ms) and others (300 ms) have "
           "left it; then nothing.",
       .probes_miss = "The half of the capacity that is missing.",
-      .stage = "underlay vote",
+      .stage = "underlay vote, if a probe meets it; host check (`bond-degraded` at several RNICs)",
       .repair = "Restart the ToR; let it take traffic when it is programmed, not before.",
       .needs = "fabric.preset: hpn",
       .effects = effects,

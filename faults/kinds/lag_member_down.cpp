@@ -32,7 +32,7 @@ FaultKind lag_member_down_kind() {
           "Total loss on the pairs that hash to it, until hosts (100 ms) and others (300 ms) "
           "have left it; then nothing.",
       .probes_miss = "The capacity that is missing.",
-      .stage = "underlay vote",
+      .stage = "underlay vote, if a probe meets it; host check (`bond-degraded`)",
       .repair = "Reseat or replace the optics of the port.",
       .needs = "fabric.bond.members: 2",
       .effects = effects,

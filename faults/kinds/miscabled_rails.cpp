@@ -54,8 +54,8 @@ FaultKind miscabled_rails_kind() {
               "Pairs that cross the spines anyway, and would as well if all were right. Which of "
               "the two RNICs.",
           .stage =
-              "none by name: late or silent pairs of two RNICs of one host; a look at the "
-              "neighbours that LLDP names tells",
+              "path trace (`miscabled`): a late pair's path goes over the other RNIC's cable; both "
+              "cables are named",
           .repair = "Plug the cables right; compare the wiring with a blueprint.",
           .effects = effects,
           .draw = draw};

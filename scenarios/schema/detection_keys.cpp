@@ -225,7 +225,7 @@ void add_follow_ups(DetectionTable& table) {
   table.count("detection.host_check.round_periods",
               {1, 1'000'000},
               host_check(&HostCheckOptions::round_periods),
-              "One endpoint's host is asked in turn every so many visit periods.");
+              "Every host is asked of one of its endpoints, in turn, every so many visit periods.");
   table.duration("detection.host_check.flat_after",
                  {seconds(1), hours(24)},
                  host_check(&HostCheckOptions::flat_after),

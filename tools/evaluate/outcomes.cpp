@@ -11,6 +11,12 @@
 namespace bonescan {
 namespace {
 
+/// The host of "type name", as TruthRow::equivalent has it.
+std::string_view host_of_part(std::string_view type_and_name) {
+  const std::size_t space = type_and_name.find(' ');
+  return host_in(space == std::string_view::npos ? type_and_name : type_and_name.substr(space + 1));
+}
+
 /// Longer than any run, and far from overflow.
 constexpr Duration kForever = std::chrono::hours(24 * 365);
 
@@ -148,6 +154,7 @@ class Judge final {
   }
 
   /// Does a host's finding name the host, or a part of it, whose own report would show the fault?
+  /// Of a switch these are the hosts at its cables.
   bool told_by_host(std::size_t fault, std::size_t group) const {
     const Incident& incident = first(groups_[group]);
     if (incident.layer != Layer::kHost || !run_.truth[fault].host_visible ||
@@ -155,8 +162,15 @@ class Judge final {
       return false;
     }
     const Component* named = find_component(run_.components, incident.candidates.front().component);
-    return named != nullptr && !named->name.empty() &&
-           host_in(named->name) == host_in(run_.truth[fault].component);
+    if (named == nullptr || named->name.empty()) {
+      return false;
+    }
+    const std::string_view host = host_in(named->name);
+    const TruthRow& truth = run_.truth[fault];
+    return host == host_in(truth.component) ||
+           std::any_of(truth.equivalent.begin(),
+                       truth.equivalent.end(),
+                       [&](const std::string& part) { return host == host_of_part(part); });
   }
 
   /// Do they speak of the same pairs, or of the same host?
