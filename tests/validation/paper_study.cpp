@@ -1,7 +1,7 @@
-// paper_study --types FILE [--worlds FILE] [--null FILE] [--episode RUN.sqlite] [--cloud
-// RUN.sqlite]
-//             --out DIRECTORY COMMAND COMMIT
+// paper_study --types FILE [--schemes FILE] [--worlds FILE] [--null FILE]
+//             [--episode RUN.sqlite] [--cloud RUN.sqlite] --out DIRECTORY COMMAND COMMIT
 //
+// --schemes: the same cells watched by other schemes, in fewer worlds perhaps.
 // From the databases of campaigns and two runs to results/paper: tables in README.md, charts as
 // SVG.
 //
@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -59,6 +60,26 @@ std::optional<bonescan::CampaignData> campaign(const Arguments& arguments, const
     return std::nullopt;
   }
   return std::move(*data);
+}
+
+/// Adds the rows of other schemes on the same cells; false if they are other cells.
+bool join(bonescan::CampaignData& types, bonescan::CampaignData more) {
+  const auto same = [](const bonescan::CampaignCell& a, const bonescan::CampaignCell& b) {
+    return a.cell == b.cell && a.values == b.values;
+  };
+  if (!more.runs.empty() &&
+      !std::equal(
+          types.cells.begin(), types.cells.end(), more.cells.begin(), more.cells.end(), same)) {
+    std::fputs("paper_study: --schemes: expected the cells of --types; found others\n", stderr);
+    return false;
+  }
+  const auto append = [](auto& to, auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(types.runs, more.runs);
+  append(types.faults, more.faults);
+  append(types.incidents, more.incidents);
+  return true;
 }
 
 std::string exposure(const bonescan::CampaignData& data) {
@@ -139,15 +160,18 @@ int main(int argc, char** argv) {
   const auto arguments = parse(argc, argv);
   if (!arguments) {
     std::fputs(
-        "usage: paper_study --types FILE [--worlds FILE] [--null FILE] [--episode RUN.sqlite]\n"
-        "                   [--cloud RUN.sqlite] --out DIRECTORY COMMAND COMMIT\n",
+        "usage: paper_study --types FILE [--schemes FILE] [--worlds FILE] [--null FILE]\n"
+        "                   [--episode RUN.sqlite] [--cloud RUN.sqlite] --out DIRECTORY COMMAND "
+        "COMMIT\n",
         stderr);
     return 2;
   }
-  const auto types = campaign(*arguments, "types");
+  auto types = campaign(*arguments, "types");
+  auto schemes = campaign(*arguments, "schemes");
   const auto worlds = campaign(*arguments, "worlds");
   const auto null = campaign(*arguments, "null");
-  if (!types || !worlds || !null || types->runs.empty()) {
+  if (!types || !schemes || !worlds || !null || types->runs.empty() ||
+      !join(*types, std::move(*schemes))) {
     return 1;
   }
   std::vector<bonescan::StudyFile> files = {{"delays.svg", bonescan::delays_svg(*types)}};

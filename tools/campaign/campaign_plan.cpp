@@ -122,6 +122,29 @@ SeedList list_seeds(const CampaignFile& file, const PlanChoice& choice, std::siz
   return seeds;
 }
 
+/// @throws ConfigError for a name that the file does not have
+void keep_schemes(CampaignFile& file, const std::vector<std::string>& wanted) {
+  for (const std::string& name : wanted) {
+    const bool known = std::any_of(file.schemes.begin(), file.schemes.end(), [&](const auto& one) {
+      return one.name == name;
+    });
+    if (!known) {
+      std::string names;
+      for (const CampaignScheme& scheme : file.schemes) {
+        names += (names.empty() ? "" : ", ") + scheme.name;
+      }
+      raise({file.scenario_at.source, 0, 0},
+            "schemes",
+            {"one of " + names, in_quotes(name), "riders come with the scheme that they ride"});
+    }
+  }
+  if (!wanted.empty()) {
+    std::erase_if(file.schemes, [&](const CampaignScheme& scheme) {
+      return std::find(wanted.begin(), wanted.end(), scheme.name) == wanted.end();
+    });
+  }
+}
+
 std::vector<CampaignTask> plan_tasks(const CampaignPlan& plan, const PlanChoice& choice) {
   const auto cells = static_cast<std::uint32_t>(plan.cells.size());
   const auto schemes = static_cast<std::uint32_t>(plan.file.schemes.size());
@@ -173,6 +196,7 @@ std::vector<CampaignTask> plan_tasks(const CampaignPlan& plan, const PlanChoice&
 
 CampaignPlan plan_campaign(CampaignFile file, const PlanChoice& choice) {
   CampaignPlan plan;
+  keep_schemes(file, choice.schemes);
   plan.scenario_text = read_config_file(file.scenario_file, file.scenario_at, "scenario");
   plan.cells = plan_cells(file, choice.hold_out);
   plan.file = std::move(file);

@@ -30,6 +30,8 @@ struct PlanChoice {
   std::optional<CampaignParity> parity{};
   /// Seeds the draws, and moves the file's seeds to where nobody has looked: a commit's hash.
   std::string hold_out{};
+  /// Only these of the file's, with their riders; empty: all.  Another choice is another campaign.
+  std::vector<std::string> schemes{};
 };
 
 /// One simulation.

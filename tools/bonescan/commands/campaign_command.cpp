@@ -28,6 +28,7 @@ struct CampaignArguments {
   std::string seeds;  ///< "A..B"
   std::string parity;
   std::string hold_out;
+  std::vector<std::string> schemes;
   unsigned jobs = 0;  ///< 0: all processors, or one on each of several ranks
   std::string out;
   bool json = false;
@@ -64,6 +65,7 @@ PlanChoice choice_of(const CampaignArguments& arguments) {
     choice.parity = CampaignParity::kEven;
   }
   choice.hold_out = arguments.hold_out;
+  choice.schemes = arguments.schemes;
   return choice;
 }
 
@@ -257,6 +259,11 @@ void add_campaign_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--hold-out",
                       arguments->hold_out,
                       "Draw what the file declares, and move its seeds, by this text: a commit");
+  command
+      ->add_option("--schemes",
+                   arguments->schemes,
+                   "Only these of the file's schemes, with commas between them")
+      ->delimiter(',');
   command->add_flag("--dry-run", arguments->dry_run, "Check the file and every cell; run nothing");
   command->add_flag("--json", arguments->json, "Print the summary as JSON");
   command->callback([arguments, &invocation] {
