@@ -252,6 +252,30 @@ class KeyTable final {
     return declaration;
   }
 
+  /// A list of plain values, each read by read(node, path).  Replaces what the field holds.
+  template <class Read, class F>
+  Declaration values(std::string name,
+                     Range<std::size_t> range,
+                     std::string_view what,
+                     Read read,
+                     F field,
+                     std::string meaning) {
+    const auto entries = [](std::size_t count) { return std::to_string(count); };
+    return add({std::move(name),
+                "list of " + std::string(what),
+                "empty",
+                range_text(range, entries) + " entries",
+                std::move(meaning)},
+               [range, read, field](const YamlNode& node, std::string_view path, T& object) {
+                 auto& list = field(object);
+                 list.clear();
+                 for (const YamlNode& item : read_list(node, path, range)) {
+                   list.push_back(
+                       read(item, std::string(path) + "[" + std::to_string(list.size()) + "]"));
+                 }
+               });
+  }
+
   /// Takes in the keys of a part of T, which `field` finds in it.
   template <class Part, class F>
   void include(const KeyTable<Part>& part, F field) {

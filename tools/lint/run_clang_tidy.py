@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 
-FOLDERS = ("sim", "model", "faults", "skeleton", "detectors", "scenarios", "tools")
+FOLDERS = ("sim", "model", "faults", "skeleton", "detectors", "planner", "scenarios", "tools")
 CLANG_TIDY = "clang-tidy-14"
 GROUP_SIZE = 8
 
