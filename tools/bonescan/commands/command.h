@@ -33,6 +33,7 @@ void add_agent_command(CLI::App& app, Invocation& invocation);
 void add_flows_command(CLI::App& app, Invocation& invocation);
 void add_campaign_command(CLI::App& app, Invocation& invocation);
 void add_topology_command(CLI::App& app, Invocation& invocation);
+void add_plan_command(CLI::App& app, Invocation& invocation);
 
 /// Runs the command line; returns the exit code.  Every error becomes one clear message.
 int run_command_line(int argc, const char* const* argv);

@@ -73,6 +73,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_agent_command(app, invocation);
   add_flows_command(app, invocation);
   add_campaign_command(app, invocation);
+  add_plan_command(app, invocation);
   add_topology_command(app, invocation);
   if (const auto complaint = unknown_subcommand(app, argc, argv)) {
     return failed(kUsage, *complaint);
