@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The evaluation of the paper, simulated: runs the campaigns of scenarios/paper and writes results/paper.
 #
-#   tools/reproduce.sh          everything; under an hour on two cores. 60 worlds of each kind for this detector, 16
+#   tools/reproduce.sh          everything; under an hour on two cores. 60 worlds of each kind for this detector, 8
 #                               for the others
 #   tools/reproduce.sh --brief  an eighth of the worlds
 #   tools/reproduce.sh --quick  a world or two of each kind, in build/reproduce/quick; under five minutes
@@ -18,8 +18,8 @@ exec < /dev/null
 out=results/paper
 work=build/reproduce
 last_types=119 # 60 odd seeds
-last_schemes=31
-last_worlds=100023
+last_schemes=15
+last_worlds=100007
 case "${1:-}" in
   "") ;;
   --brief)
