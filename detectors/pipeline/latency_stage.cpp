@@ -258,6 +258,10 @@ bool LatencyStage::settle(Time now, const Late& late, std::span<const Late> othe
   if (open_held(now, late)) {
     return true;
   }
+  if (const auto cable = state_->paper() ? std::nullopt : moved_cable(late.pair)) {
+    open_miscabled(now, late, *cable);
+    return true;
+  }
   if (late.by_visit) {
     return late.tables && open_alone(now, late, others);
   }

@@ -190,10 +190,6 @@ bool LatencyStage::in_company(const Late& late, std::span<const Late> others) co
 }
 
 bool LatencyStage::open_alone(Time now, const Late& late, std::span<const Late> others) {
-  if (const auto cable = moved_cable(late.pair)) {
-    open_miscabled(now, late, *cable);
-    return true;
-  }
   const Pair back = state_->ends(late.pair).reversed();
   std::uint32_t visits = late.visits;
   for (const Late& other : others) {
