@@ -261,19 +261,19 @@ class KeyTable final {
                      F field,
                      std::string meaning) {
     const auto entries = [](std::size_t count) { return std::to_string(count); };
-    return add({std::move(name),
-                "list of " + std::string(what),
-                "empty",
-                range_text(range, entries) + " entries",
-                std::move(meaning)},
-               [range, read, field](const YamlNode& node, std::string_view path, T& object) {
-                 auto& list = field(object);
-                 list.clear();
-                 for (const YamlNode& item : read_list(node, path, range)) {
-                   list.push_back(
-                       read(item, std::string(path) + "[" + std::to_string(list.size()) + "]"));
-                 }
-               });
+    return add(
+        {std::move(name),
+         "list of " + std::string(what),
+         "empty",
+         range_text(range, entries) + " entries",
+         std::move(meaning)},
+        [range, read, field](const YamlNode& node, std::string_view path, T& object) {
+          auto& list = field(object);
+          list.clear();
+          for (const YamlNode& item : read_list(node, path, range)) {
+            list.push_back(read(item, std::string(path) + "[" + std::to_string(list.size()) + "]"));
+          }
+        });
   }
 
   /// Takes in the keys of a part of T, which `field` finds in it.
