@@ -123,7 +123,7 @@ class Picture {
                      0.5 * (kTop + kHeight - kBottom));
   }
 
-  /// Of one scheme: the best at each price, by ascending price.
+  /// Of one scheme, by ascending price.
   std::map<ProbeScheme, std::vector<const PlanCandidate*>> by_scheme() const {
     std::map<ProbeScheme, std::vector<const PlanCandidate*>> all;
     for (const PlanCandidate& candidate : point_.candidates) {
@@ -135,10 +135,6 @@ class Picture {
                    ? a->probes_per_rnic_s < b->probes_per_rnic_s
                    : a->gpu_hours_per_day < b->gpu_hours_per_day;
       });
-      const auto last = std::unique(curve.begin(), curve.end(), [](const auto* a, const auto* b) {
-        return a->probes_per_rnic_s == b->probes_per_rnic_s;
-      });
-      curve.erase(last, curve.end());
     }
     return all;
   }
@@ -164,16 +160,22 @@ class Picture {
       const std::string_view stroke = kColours[colour++ % kColours.size()];
       std::string line;
       std::string marks;
+      const PlanCandidate* last = nullptr;  // of those that no cheaper one of the scheme beats
       for (const PlanCandidate* one : curve) {
-        line += fmt::format("{:.1f},{:.1f} ", x(one->probes_per_rnic_s), y(hours(*one)));
+        const bool better = last == nullptr || hours(*one) < hours(*last);
+        if (better) {
+          line += fmt::format("{:.1f},{:.1f} ", x(one->probes_per_rnic_s), y(hours(*one)));
+          last = one;
+        }
         marks += fmt::format(
-            "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" stroke=\"{}\" "
-            "fill=\"{}\"><title>{}</title>"
-            "</circle>\n",
+            "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" stroke=\"{}\" fill=\"{}\"{}>"
+            "<title>{}</title></circle>\n",
             x(one->probes_per_rnic_s),
             y(hours(*one)),
+            better ? 4 : 3,
             stroke,
             one->feasible() ? stroke : "white",
+            better ? "" : " opacity=\"0.35\"",
             escape_html(tip(*one)));
       }
       svg += fmt::format(
@@ -181,9 +183,9 @@ class Picture {
           line,
           stroke);
       svg += marks;
-      const double at = free_place(y(hours(*curve.back())), taken);
+      const double at = free_place(y(hours(*last)), taken);
       svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\">{}</text>\n",
-                         x(curve.back()->probes_per_rnic_s) + 10,
+                         x(last->probes_per_rnic_s) + 10,
                          at + 4,
                          stroke,
                          to_string(scheme));
