@@ -17,6 +17,7 @@ DesignSpace::DesignSpace(const Fabric& fabric,
     : fabric_(&fabric), aggregation_(aggregation) {
   BONESCAN_CHECK(!fabric.is_graph());
   has_core_ = fabric.core_count() > 0 && fabric.group_count() > 1;
+  cores_ = has_core_ ? fabric.cores_per_aggregation() : 0;
   number_.assign(fabric.cable_count(), kNone);
   access_end_.assign(fabric.access_count(), kNone);
   add_ends(scope);

@@ -84,7 +84,7 @@ class DesignSpace final {
   }
 
   std::uint32_t core_count(std::uint32_t end1, std::uint32_t end2) const {
-    return between_pods(end1, end2) ? fabric_->cores_per_aggregation() : 1;
+    return between_pods(end1, end2) ? cores_ : 1;
   }
 
   PathSeed through(std::uint32_t link) const;
@@ -110,6 +110,7 @@ class DesignSpace final {
   const Fabric* fabric_;
   std::optional<std::uint32_t> aggregation_;
   bool has_core_ = false;
+  std::uint32_t cores_ = 0;  ///< of one aggregation switch
   std::vector<End> ends_;
   std::vector<std::vector<std::uint32_t>> pools_;
   std::vector<std::uint32_t> first_end_;  ///< by ToR, and one more
