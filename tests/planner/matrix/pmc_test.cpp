@@ -194,7 +194,8 @@ TEST(DetectorPaths, CrossWhatTheySay) {
       for (std::size_t p = 0; p < design->paths.size(); ++p) {
         const DetectorPath& path = design->paths[p];
         std::vector<CableId> expected;
-        for (const LinkId link : fabric.path(path.source, path.target, path.way).span()) {
+        const LinkPath way = fabric.path(path.source, path.target, path.way);
+        for (const LinkId link : way.span()) {
           const CableId cable = Fabric::cable_of(link);
           if (scope == LinkScope::kSwitchAndAccessLinks || !fabric.is_access(cable)) {
             expected.push_back(cable);
