@@ -3,7 +3,7 @@
 #
 #   tools/reproduce.sh          everything; under an hour on two cores. 60 worlds of each kind for this detector, 8
 #                               for the others
-#   tools/reproduce.sh --brief  an eighth of the worlds
+#   tools/reproduce.sh --brief  20 worlds of each kind for this detector, 4 for the others; half an hour
 #   tools/reproduce.sh --quick  a world or two of each kind, in build/reproduce/quick; under five minutes
 #
 # Killed, it goes on where it was: the campaigns are kept in build/reproduce.  Days of the null campaign
@@ -23,8 +23,8 @@ last_worlds=100007
 case "${1:-}" in
   "") ;;
   --brief)
-    last_types=15
-    last_schemes=15
+    last_types=39
+    last_schemes=7
     last_worlds=100003
     ;;
   --quick)

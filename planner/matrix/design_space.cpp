@@ -16,8 +16,10 @@ DesignSpace::DesignSpace(const Fabric& fabric,
                          std::optional<std::uint32_t> aggregation)
     : fabric_(&fabric), aggregation_(aggregation) {
   BONESCAN_CHECK(!fabric.is_graph());
+  const std::uint32_t aggregations = fabric.options().aggregation_switches;
+  BONESCAN_CHECK(aggregations > 0);
   has_core_ = fabric.core_count() > 0 && fabric.group_count() > 1;
-  cores_ = has_core_ ? fabric.cores_per_aggregation() : 0;
+  cores_ = has_core_ ? fabric.core_count() / aggregations : 0;
   number_.assign(fabric.cable_count(), kNone);
   access_end_.assign(fabric.access_count(), kNone);
   add_ends(scope);
@@ -73,6 +75,7 @@ void DesignSpace::add_link(CableId cable) {
 void DesignSpace::add_links(LinkScope scope) {
   const Fabric& fabric = *fabric_;
   const std::uint32_t each = fabric.options().aggregation_switches;
+  BONESCAN_CHECK(each > 0);
   for (std::uint32_t c = 0; c < fabric.access_count(); ++c) {
     if (scope == LinkScope::kSwitchAndAccessLinks && access_end_[c] != kNone) {
       add_link(CableId(c));
@@ -86,7 +89,7 @@ void DesignSpace::add_links(LinkScope scope) {
     }
   }
   for (std::uint32_t i = 0; has_core_ && i < fabric.aggregation_count(); ++i) {
-    for (std::uint32_t core = 0; core < fabric.cores_per_aggregation(); ++core) {
+    for (std::uint32_t core = 0; core < cores_; ++core) {
       if (!aggregation_ || *aggregation_ == i % each) {
         add_link(fabric.core_cable(fabric.aggregation(i), core));
       }

@@ -202,7 +202,7 @@ class Picture {
     };
     double at = wanted;
     for (int step = 1; clashes(at); ++step) {
-      at = wanted + (step % 2 == 0 ? -1.0 : 1.0) * 0.5 * kNameHeight * ((step + 1) / 2);
+      at = wanted + (step % 2 == 0 ? -1.0 : 1.0) * 0.5 * kNameHeight * std::ceil(0.5 * step);
     }
     taken.push_back(at);
     return at;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace bonescan {
 namespace {
@@ -149,7 +150,7 @@ Expected<std::vector<ListLength>> lengths_of(const PlanFile& plan,
   }
   if (row.size) {  // Only how long they are on average.
     return std::vector<ListLength>{
-        {static_cast<std::uint32_t>(row.size->mean_list + 0.5), row.size->probing_rnics}};
+        {static_cast<std::uint32_t>(std::lround(row.size->mean_list)), row.size->probing_rnics}};
   }
   return fail(ErrorCode::kUnavailable, row.reason);
 }
