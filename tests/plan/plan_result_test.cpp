@@ -44,7 +44,9 @@ TEST(WorkOut, CountsThePapersExample) {
   EXPECT_EQ(mesh.size->longest_list, 511U);
   EXPECT_EQ(rail.size->longest_list, 63U);
   EXPECT_EQ(skeleton.size->longest_list, 9U);
-  EXPECT_NEAR(1.0 - 9.0 / 64.0, 0.859, 0.001);
+  EXPECT_NEAR(*savings_of(point).of_same_rail_and_oneself, 0.859, 0.001);
+  EXPECT_DOUBLE_EQ(*savings_of(point).of_same_rail, 1.0 - 9.0 / 63.0);
+  EXPECT_DOUBLE_EQ(*savings_of(point).of_full_mesh, 1.0 - 9.0 / 511.0);
   ASSERT_TRUE(skeleton.identity && mesh.identity);
   EXPECT_NEAR(skeleton.identity->relative_difference, 9.0 / 8.23 - 1.0, 1e-12);
   EXPECT_NEAR(mesh.identity->relative_difference, 511.0 / 560.25 - 1.0, 1e-12);

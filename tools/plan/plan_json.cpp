@@ -172,6 +172,11 @@ Json plan_json(const PlanFile& plan, const PlanResult& result) {
       one["schemes"].push_back(size_json(row));
       compared = compared || row.identity;
     }
+    const SkeletonSavings savings = savings_of(point);
+    one["skeleton_saves"] = {
+        {"of_same_rail", json_number(savings.of_same_rail)},
+        {"of_same_rail_and_oneself", json_number(savings.of_same_rail_and_oneself)},
+        {"of_full_mesh", json_number(savings.of_full_mesh)}};
     if (!plan.question.objectives.empty()) {
       one["schedule"] = choice_json(plan.question, point);
     }

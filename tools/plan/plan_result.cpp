@@ -281,6 +281,29 @@ FatTreeResult work_out_tree(const FatTreeCase& asked, std::uint64_t seed) {
 
 }  // namespace
 
+SkeletonSavings savings_of(const PointResult& point) {
+  const auto list = [&](ProbeScheme scheme) -> std::optional<double> {
+    for (const SchemeRow& row : point.rows) {
+      if (row.scheme == scheme && row.size && row.size->mean_list > 0.0) {
+        return row.size->mean_list;
+      }
+    }
+    return std::nullopt;
+  };
+  const auto skeleton = list(ProbeScheme::kSkeleton);
+  const auto rail = list(ProbeScheme::kSameRail);
+  const auto mesh = list(ProbeScheme::kFullMesh);
+  SkeletonSavings savings;
+  if (skeleton && rail) {
+    savings.of_same_rail = 1.0 - *skeleton / *rail;
+    savings.of_same_rail_and_oneself = 1.0 - *skeleton / (*rail + 1.0);
+  }
+  if (skeleton && mesh) {
+    savings.of_full_mesh = 1.0 - *skeleton / *mesh;
+  }
+  return savings;
+}
+
 PlanResult work_out(const PlanFile& plan) {
   PlanResult result;
   for (const PlanPoint& point : plan.points) {

@@ -33,6 +33,14 @@ struct SchemeRow {
   std::string reason{};
 };
 
+/// Which share of a longer list's destinations the skeleton's list does without; absent if either
+/// was not asked for.
+struct SkeletonSavings {
+  std::optional<double> of_same_rail;
+  std::optional<double> of_same_rail_and_oneself;  ///< counted as the paper does: 64 of 512, not 63
+  std::optional<double> of_full_mesh;
+};
+
 struct PointResult {
   std::string name;
   std::uint64_t rnics = 0;
@@ -62,6 +70,8 @@ struct PlanResult {
   std::vector<PointResult> points;
   std::vector<FatTreeResult> fat_trees;
 };
+
+SkeletonSavings savings_of(const PointResult& point);
 
 /// @throws ConfigError if tasks do not fit hosts
 PlanResult work_out(const PlanFile& plan);

@@ -45,6 +45,18 @@ std::string sizes_table(const PointResult& point) {
     text +=
         row.size ? counted(row) : fmt::format("  {:<18}{}\n", to_string(row.scheme), row.reason);
   }
+  const SkeletonSavings savings = savings_of(point);
+  if (savings.of_same_rail) {
+    text += fmt::format(
+        "  the skeleton saves {:.1f} % of the same rail's destinations ({:.1f} % if these count "
+        "the "
+        "source, as the paper does)",
+        100.0 * *savings.of_same_rail,
+        100.0 * *savings.of_same_rail_and_oneself);
+    text += savings.of_full_mesh
+                ? fmt::format(", {:.1f} % of the full mesh's\n", 100.0 * *savings.of_full_mesh)
+                : std::string("\n");
+  }
   for (const SchemeRow& row : point.rows) {
     if (row.identity) {
       text += fmt::format(
