@@ -91,7 +91,7 @@ struct FollowUpOptions {
 /// Looks at hosts for what probes cannot see.
 struct HostCheckOptions {
   std::size_t inspections_per_round = 2;  ///< per visit period, where something is wrong; 0: none
-  std::size_t round_periods = 5;   ///< in so many visit periods each host is asked of one endpoint
+  std::size_t round_periods = 5;  ///< in so many visit periods each host is asked of one endpoint
   Duration flat_after = std::chrono::seconds(60);  ///< counters that stand still so long are flat
 };
 

@@ -73,9 +73,7 @@ bool join(bonescan::CampaignData& types, bonescan::CampaignData more) {
     std::fputs("paper_study: --schemes: expected the cells of --types; found others\n", stderr);
     return false;
   }
-  const auto append = [](auto& to, auto& from) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
+  const auto append = [](auto& to, auto& from) { to.insert(to.end(), from.begin(), from.end()); };
   append(types.runs, more.runs);
   append(types.faults, more.faults);
   append(types.incidents, more.incidents);
