@@ -265,45 +265,36 @@ HostFleet::Told HostFleet::told(const HostReport& report) const {
 }
 
 HostReference HostFleet::reference(EndpointId at) const {
-  const auto earlier = reports_.find(at);
-  const Told own = earlier == reports_.end() ? Told{} : told(earlier->second);
+  const auto earlier = known_.find(at);
+  if (earlier == known_.end()) {
+    return {.pcie = pcie_.majority({}),
+            .hugepages = hugepages_.majority({}),
+            .rdma_moves = rdma_moves_.majority({})};
+  }
+  const Told& own = earlier->second.told;
   return {.pcie = pcie_.majority(own.pcie),
           .hugepages = hugepages_.majority(own.hugepages),
           .rdma_moves = rdma_moves_.majority(own.rdma_moves),
-          .earlier = earlier == reports_.end() ? nullptr : &earlier->second};
+          .earlier = &earlier->second.report};
 }
 
 void HostFleet::put(EndpointId at, HostReport report) {
   forget(at);
-  const Told values = told(report);
-  if (values.pcie) {
-    pcie_.add(*values.pcie);
-  }
-  if (values.hugepages) {
-    hugepages_.add(*values.hugepages);
-  }
-  if (values.rdma_moves) {
-    rdma_moves_.add(*values.rdma_moves);
-  }
-  reports_[at] = std::move(report);
+  Told values = told(report);
+  pcie_.add(values.pcie);
+  hugepages_.add(values.hugepages);
+  rdma_moves_.add(values.rdma_moves);
+  known_.emplace(at, Known{std::move(report), std::move(values)});
 }
 
 void HostFleet::forget(EndpointId at) {
-  const auto report = reports_.find(at);
-  if (report == reports_.end()) {
-    return;
+  const auto known = known_.find(at);
+  if (known != known_.end()) {
+    pcie_.remove(known->second.told.pcie);
+    hugepages_.remove(known->second.told.hugepages);
+    rdma_moves_.remove(known->second.told.rdma_moves);
+    known_.erase(known);
   }
-  const Told values = told(report->second);
-  if (values.pcie) {
-    pcie_.remove(*values.pcie);
-  }
-  if (values.hugepages) {
-    hugepages_.remove(*values.hugepages);
-  }
-  if (values.rdma_moves) {
-    rdma_moves_.remove(*values.rdma_moves);
-  }
-  reports_.erase(report);
 }
 
 }  // namespace bonescan

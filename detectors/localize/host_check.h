@@ -79,22 +79,26 @@ std::vector<HostFinding> check_host(const HostReport& report,
                                     const HostReference& reference,
                                     const HostRules& rules);
 
-/// How often each value was told.
+/// How often each value was told.  Who tells none is not counted.
 template <class T>
 class Tally final {
  public:
-  void add(const T& value) {
-    ++counts_[value];
-    ++total_;
+  void add(const std::optional<T>& value) {
+    if (value) {
+      ++counts_[*value];
+      ++total_;
+    }
   }
 
   /// REQUIRES: it was added.
-  void remove(const T& value) {
-    const auto found = counts_.find(value);
-    if (--found->second == 0) {
-      counts_.erase(found);
+  void remove(const std::optional<T>& value) {
+    if (value) {
+      const auto found = counts_.find(*value);
+      if (--found->second == 0) {
+        counts_.erase(found);
+      }
+      --total_;
     }
-    --total_;
   }
 
   /// What more than half of the others tell, if they are kLeastReports at least.
@@ -137,10 +141,15 @@ class HostFleet final {
     std::optional<bool> rdma_moves;
   };
 
+  struct Known {
+    HostReport report;
+    Told told;
+  };
+
   Told told(const HostReport& report) const;
 
   HostRules rules_;
-  std::map<EndpointId, HostReport> reports_;
+  std::map<EndpointId, Known> known_;
   Tally<PcieLink> pcie_;
   Tally<std::vector<HugepagePool>> hugepages_;
   Tally<bool> rdma_moves_;

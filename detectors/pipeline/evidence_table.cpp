@@ -1,5 +1,4 @@
-// Evidence about pairs, gathered for the vote.
-#include "detectors/pipeline/pipeline_state.h"
+#include "detectors/pipeline/evidence_table.h"
 
 #include <algorithm>
 

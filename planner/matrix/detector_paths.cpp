@@ -221,6 +221,18 @@ std::uint64_t fewest_by_tier(const DesignSpace& space, bool core, const PmcGoal&
 
 }  // namespace
 
+FabricOptions fat_tree_options(std::uint32_t radix) {
+  FabricOptions options;
+  options.preset = FabricPreset::kThreeTier;
+  options.rails = 1;
+  options.hosts_per_segment = radix / 2;
+  options.segments_per_pod = radix / 2;
+  options.segments = radix * radix / 2;
+  options.aggregation_switches = radix / 2;
+  options.core_switches = radix * radix / 4;
+  return options;
+}
+
 Expected<DetectorDesign> detector_paths(const Fabric& fabric, const DetectorOptions& options) {
   if (fabric.is_graph()) {
     return fail(ErrorCode::kUnavailable, "probe matrices of graphs are not constructed");

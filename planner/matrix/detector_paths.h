@@ -45,6 +45,10 @@ struct DetectorDesign {
   std::uint64_t fewest = 0;  ///< no design has fewer paths; by tiers of links, see METHODS.md
 };
 
+/// The switches of a fat tree whose switches have `radix` ports, as three tiers with one rail.
+/// REQUIRES: radix is even, 4 at least.
+FabricOptions fat_tree_options(std::uint32_t radix);
+
 /// @errors kUnavailable for graphs, kInvalid if beta > 3
 Expected<DetectorDesign> detector_paths(const Fabric& fabric, const DetectorOptions& options);
 

@@ -39,6 +39,21 @@ bool fits_shape(const TaskShape& shape, std::uint32_t rails) {
 
 }  // namespace
 
+std::uint64_t hosts_of(const TaskShape& shape, std::uint32_t rails) {
+  return (shape.rnics + rails - 1) / rails;
+}
+
+FabricOptions with_hosts(FabricOptions fabric, std::uint64_t hosts) {
+  const std::uint64_t each = fabric.hosts_per_segment;
+  fabric.segments =
+      static_cast<std::uint32_t>((std::max<std::uint64_t>(hosts, 1) + each - 1) / each);
+  if (fabric.preset == FabricPreset::kThreeTier) {
+    const std::uint32_t pod = fabric.segments_per_pod;
+    fabric.segments = (fabric.segments + pod - 1) / pod * pod;
+  }
+  return fabric;
+}
+
 Expected<std::vector<PlannedTask>> place_tasks(const Fabric& fabric,
                                                std::span<const TaskShape> shapes) {
   const std::uint32_t rails = fabric.options().rails;

@@ -44,6 +44,12 @@ struct PlannedTask {
   }
 };
 
+/// Hosts that tasks of this shape need, one after the other.
+std::uint64_t hosts_of(const TaskShape& shape, std::uint32_t rails);
+
+/// As many segments, of three tiers whole pods, as so many active hosts need.
+FabricOptions with_hosts(FabricOptions fabric, std::uint64_t hosts);
+
 /// Fills active hosts in order.  A task of whole hosts gets the next free ones; a smaller one gets
 /// neighbouring rails of the host that small tasks are being put on, if they fit, else a new host.
 /// @errors kInvalid if a task is empty, tp * pp * dp are not its RNICs, it is neither less than a

@@ -97,15 +97,6 @@ std::string_view to_string(ProbeScheme scheme) {
   return kSchemes[static_cast<std::size_t>(scheme)].second;
 }
 
-std::optional<ProbeScheme> probe_scheme_from(std::string_view name) {
-  for (const auto& [scheme, known] : kSchemes) {
-    if (known == name) {
-      return scheme;
-    }
-  }
-  return std::nullopt;
-}
-
 std::span<const ProbeScheme> all_probe_schemes() {
   return kAllSchemes;
 }

@@ -41,7 +41,6 @@ enum class ProbeScheme : std::uint8_t {
 
 /// "full-mesh", "pingmesh", "r-pingmesh", "detector", "same-rail", "skeleton", "skeleton-repaired".
 std::string_view to_string(ProbeScheme scheme);
-std::optional<ProbeScheme> probe_scheme_from(std::string_view name);
 
 /// All of them, in the order of the enumeration.
 std::span<const ProbeScheme> all_probe_schemes();

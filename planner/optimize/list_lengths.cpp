@@ -20,17 +20,6 @@ std::vector<ListLength> from_counts(const std::map<std::uint32_t, std::uint64_t>
   return lengths;
 }
 
-/// A fabric of as many hosts as the task needs.
-FabricOptions just_large_enough(FabricOptions fabric, const TaskShape& shape) {
-  const std::uint32_t hosts = std::max(1U, (shape.rnics + fabric.rails - 1) / fabric.rails);
-  fabric.segments = (hosts + fabric.hosts_per_segment - 1) / fabric.hosts_per_segment;
-  if (fabric.preset == FabricPreset::kThreeTier) {
-    const std::uint32_t pod = fabric.segments_per_pod;
-    fabric.segments = (fabric.segments + pod - 1) / pod * pod;
-  }
-  return fabric;
-}
-
 /// Entries of one rank's list.
 std::uint32_t length_of(ProbeScheme scheme, const TaskLists& lists, std::uint32_t rank) {
   switch (scheme) {
@@ -61,7 +50,7 @@ Expected<std::vector<ListLength>> list_lengths(ProbeScheme scheme,
   }
   std::map<std::uint32_t, std::uint64_t> counts;
   for (const TaskGroup& group : groups) {
-    const Fabric place(just_large_enough(fabric, group.shape));
+    const Fabric place(with_hosts(fabric, hosts_of(group.shape, fabric.rails)));
     const auto tasks = place_tasks(place, std::span(&group.shape, 1));
     if (!tasks) {
       return tl::unexpected(tasks.error());

@@ -69,11 +69,6 @@ struct Mixture {
   }
 };
 
-/// Directed pairs in lists that meet what fails.
-std::uint32_t pairs_of(FailingPart part, std::uint32_t list_length) {
-  return part == FailingPart::kPair ? 2 : 2 * list_length;
-}
-
 void check_limits(const PlanLimits& limits, PlanCandidate& candidate) {
   const auto check = [&](const std::optional<double>& most, double found, std::string_view name) {
     if (most && found > *most) {

@@ -23,6 +23,11 @@ enum class FailingPart : std::uint8_t {
 /// "pair", "rnic".
 std::string_view to_string(FailingPart part);
 
+/// Directed pairs in lists that meet what fails.
+constexpr std::uint32_t pairs_of(FailingPart part, std::uint32_t list_length) {
+  return part == FailingPart::kPair ? 2 : 2 * list_length;
+}
+
 struct PlanObjective {
   std::string name;
   FailureSymptom symptom = FailureSymptom::kLoss;

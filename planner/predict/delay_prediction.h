@@ -14,6 +14,9 @@ namespace bonescan {
 /// A distribution of delays, flat within cells of equal width.
 class DelayPrediction final {
  public:
+  /// Of what is never found.
+  DelayPrediction() = default;
+
   /// masses[i] lies in [start + i step, start + (i + 1) step); what they lack of 1 is never found.
   DelayPrediction(Duration start, Duration step, std::vector<double> masses);
 
@@ -31,8 +34,8 @@ class DelayPrediction final {
   std::optional<Duration> mean() const;
 
  private:
-  double start_s_;
-  double step_s_;
+  double start_s_ = 0.0;
+  double step_s_ = 1.0;
   std::vector<double> masses_;
   double never_ = 1.0;
 };

@@ -1,14 +1,11 @@
-// How often a healthy fleet is called broken: as the rules are designed, or as it was measured.
+// How often a healthy fleet is called broken, as the rules are designed.
 //
 // Intuition: every rule has a budget.  The tests of loss allow each component so much in a visit;
 // that of late visits is given for the whole fleet and a day, however large it is.  What was
-// counted in a run of so many RNIC-days says more than a design, if the run was long enough: a
-// Poisson count with its upper bound.  Pure.
+// counted in a campaign says more than a design: tools/gates.  Pure.
 #pragma once
 
 #include "planner/predict/schedule.h"
-
-#include <cstdint>
 
 namespace bonescan {
 
@@ -29,21 +26,5 @@ constexpr double kComponentsOfAVisit = 8.0;
 /// no budget, so theirs are 0 beside silence.
 /// @paper none; loss/METHODS.md "Thresholds", shortterm/METHODS.md "Thresholds"
 FalseAlarms designed_false_alarms(const PlannedSchedule& schedule, const PlannedNoise& noise);
-
-/// What was counted where nothing was broken.
-struct MeasuredAlarms {
-  std::uint64_t count = 0;
-  double rnic_days = 0.0;
-};
-
-struct MeasuredRate {
-  double per_day = 0.0;
-  double upper95 = 0.0;  ///< one-sided
-};
-
-/// For so many RNICs that are probed as often.
-/// REQUIRES: measured.rnic_days > 0
-/// @paper none; upper bound chi2(0.95; 2 n + 2) / 2 of a Poisson count (Garwood 1936)
-MeasuredRate measured_false_alarms(const MeasuredAlarms& measured, std::uint64_t rnics);
 
 }  // namespace bonescan

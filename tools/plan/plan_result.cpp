@@ -13,9 +13,6 @@
 namespace bonescan {
 namespace {
 
-/// Lists of more rows are counted and not made.
-constexpr std::uint64_t kMostTracedRows = 8'000'000;
-
 /// Sets of links are judged in all components up to so many links of one, and in one of them
 /// beyond: components are alike.
 constexpr std::uint64_t kMostLinksForAll = 1'100;
@@ -23,19 +20,13 @@ constexpr std::uint64_t kMostLinksForAll = 1'100;
 constexpr std::uint64_t kMostLinksForPairs = 5'000;
 constexpr std::uint64_t kMostLinksForTriples = 400;
 
-FabricOptions large_enough(FabricOptions fabric, std::span<const TaskGroup> tasks) {
+FabricOptions large_enough(const FabricOptions& fabric, std::span<const TaskGroup> tasks) {
   std::uint64_t hosts = 0;
   for (const TaskGroup& group : tasks) {
     // Tasks of less than a host may share one; room for each is room enough.
-    hosts += group.count * ((group.shape.rnics + fabric.rails - 1) / fabric.rails);
+    hosts += group.count * hosts_of(group.shape, fabric.rails);
   }
-  fabric.segments =
-      static_cast<std::uint32_t>((hosts + fabric.hosts_per_segment - 1) / fabric.hosts_per_segment);
-  if (fabric.preset == FabricPreset::kThreeTier) {
-    const std::uint32_t pod = fabric.segments_per_pod;
-    fabric.segments = (fabric.segments + pod - 1) / pod * pod;
-  }
-  return fabric;
+  return with_hosts(fabric, hosts);
 }
 
 std::vector<TaskShape> shapes_of(std::span<const TaskGroup> tasks) {
@@ -66,20 +57,24 @@ class Place {
     SchemeRow row;
     row.scheme = scheme;
     const MatrixInput input{.fabric = &fabric_, .tasks = tasks_, .router = &router_};
-    const auto size = scheme_size(scheme, input, plan_.matrix);
-    if (!size) {
-      row.reason = size.error().detail;
-      return row;
-    }
-    row.size = *size;
-    if (size->probes_per_sweep > kMostTracedRows) {
-      row.reason = "its lists are too long to be made; what they cover is not known";
-      return row;
+    // Of these two only the lists say how long they are.
+    const bool counted =
+        scheme != ProbeScheme::kDetector && scheme != ProbeScheme::kSkeletonRepaired;
+    if (counted) {
+      const auto size = scheme_size(scheme, input, plan_.matrix);
+      if (!size) {
+        row.reason = size.error().detail;
+        return row;
+      }
+      row.size = *size;
     }
     auto matrix = probe_matrix(scheme, input, plan_.matrix);
     if (!matrix) {
       row.reason = matrix.error().detail;
       return row;
+    }
+    if (!counted) {
+      row.size = matrix_size(*matrix, input, plan_.matrix);
     }
     row.coverage = coverage_of(fabric_, router_, *matrix);
     lists = std::move(*matrix);
@@ -253,16 +248,7 @@ void judge_sets(const PathSet& paths, FatTreeResult& result) {
 }
 
 FatTreeResult work_out_tree(const FatTreeCase& asked, std::uint64_t seed) {
-  FabricOptions options;
-  const std::uint32_t half = asked.radix / 2;
-  options.preset = FabricPreset::kThreeTier;
-  options.rails = 1;
-  options.hosts_per_segment = half;
-  options.segments_per_pod = half;
-  options.segments = asked.radix * half;
-  options.aggregation_switches = half;
-  options.core_switches = half * half;
-  const Fabric fabric(options);
+  const Fabric fabric(fat_tree_options(asked.radix));
   FatTreeResult result;
   result.asked = asked;
   const auto design =
@@ -273,7 +259,6 @@ FatTreeResult work_out_tree(const FatTreeCase& asked, std::uint64_t seed) {
   result.links = design->cables.size();
   result.paths = design->paths.size();
   result.fewest = design->fewest;
-  result.complete = design->complete;
   result.checked = check_coverage(design->links);
   judge_sets(design->links, result);
   return result;

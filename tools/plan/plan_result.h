@@ -58,7 +58,6 @@ struct FatTreeResult {
   std::uint64_t links = 0;
   std::uint64_t paths = 0;
   std::uint64_t fewest = 0;  ///< no matrix has fewer
-  bool complete = false;     ///< as the construction says
   CoverageCheck checked{};   ///< by the independent judge
   /// Did the judge find two sets of at most beta links that look alike?  Absent: not asked, as
   /// beta is 0 or the sets are too many.

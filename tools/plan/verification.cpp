@@ -26,16 +26,15 @@ DelayPrediction predict(const Scenario& scenario, const VerifyPoint& point) {
                                  .timeout = probing.timeout,
                                  .lateness = probing.lateness,
                                  .counter_phase = probing.counter_phase,
-                                 .rnics = 4 * std::uint64_t{point.list_length + 1}};
+                                 .rnics = verify_rnics(point)};
   const PlannedNoise noise{.base_loss_ratio = scenario.latency.base_loss_ratio,
                            .latency_sigma = scenario.latency.jitter_sigma,
                            .late_report_share = scenario.telemetry.late,
                            .late_by = scenario.telemetry.late_by,
                            .lost_report_share = scenario.telemetry.lost};
-  const PlannedFailure failure{
-      .symptom = point.symptom,
-      .size = point.size,
-      .pairs = point.part == FailingPart::kPair ? 2 : 2 * point.list_length};
+  const PlannedFailure failure{.symptom = point.symptom,
+                               .size = point.size,
+                               .pairs = pairs_of(point.part, point.list_length)};
   return predict_delay(schedule, failure, noise);
 }
 
@@ -51,8 +50,7 @@ std::vector<VerifyPoint> verify_points(const PlanFile& plan) {
                         .part = objective.part,
                         .visit = visit,
                         .probes_per_visit = plan.verify.probes_per_visit,
-                        .list_length = plan.verify.list_length,
-                        .predicted = DelayPrediction(Duration(0), Duration(1), {})};
+                        .list_length = plan.verify.list_length};
       point.predicted =
           predict(verify_scenario(plan.verify.scenario, point, plan.verify.seed, kShort), point);
       points.push_back(std::move(point));

@@ -227,6 +227,10 @@ double VerifyOutcome::quantile_s(double share) const {
          (place - static_cast<double>(below)) * (delays_s[below + 1] - delays_s[below]);
 }
 
+std::uint32_t verify_rnics(const VerifyPoint& point) {
+  return hosts_of(point) * kRails;
+}
+
 Scenario verify_scenario(const std::string& file,
                          const VerifyPoint& point,
                          std::uint64_t seed,
@@ -239,7 +243,7 @@ Scenario verify_scenario(const std::string& file,
       "fabric.hosts_per_segment=1",
       fmt::format("fabric.rails={}", kRails),
       "fabric.aggregation_switches=64",
-      fmt::format("jobs[0].gpus={}", hosts * kRails),
+      fmt::format("jobs[0].gpus={}", verify_rnics(point)),
       fmt::format("jobs[0].parallelism.tp={}", kRails),
       "jobs[0].parallelism.pp=1",
       fmt::format("jobs[0].parallelism.dp={}", hosts),

@@ -30,8 +30,11 @@ struct VerifyPoint {
   Duration visit{};
   std::uint8_t probes_per_visit = 10;
   std::uint32_t list_length = 15;
-  DelayPrediction predicted;
+  DelayPrediction predicted{};
 };
+
+/// RNICs of the job.
+std::uint32_t verify_rnics(const VerifyPoint& point);
 
 /// Of many strikes.
 struct VerifyOutcome {

@@ -12,19 +12,6 @@
 
 namespace bonescan::test {
 
-/// The switches of a k-ary fat tree, as three tiers with one rail.
-inline FabricOptions fat_tree(std::uint32_t k) {
-  FabricOptions options;
-  options.preset = FabricPreset::kThreeTier;
-  options.rails = 1;
-  options.hosts_per_segment = k / 2;
-  options.segments_per_pod = k / 2;
-  options.segments = k * k / 2;
-  options.aggregation_switches = k / 2;
-  options.core_switches = k * k / 4;
-  return options;
-}
-
 inline FabricOptions two_tiers(std::uint32_t segments,
                                std::uint32_t hosts,
                                std::uint32_t rails,

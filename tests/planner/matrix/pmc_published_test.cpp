@@ -41,7 +41,7 @@ PathSet first_component(const DetectorDesign& design, std::uint32_t components) 
 
 void check_published(const Published& c) {
   SCOPED_TRACE(c.name);
-  const Fabric fabric(test::fat_tree(c.k));
+  const Fabric fabric(fat_tree_options(c.k));
   const auto design = detector_paths(fabric, {.goal = c.goal});
   ASSERT_TRUE(design);
   EXPECT_TRUE(design->complete);
@@ -91,7 +91,7 @@ TEST(PmcPublished, ComponentsAreExactlyIdentifiable) {
   };
   for (const Case& c : {Case{18, {1, 2}}, Case{18, {1, 3}}, Case{18, {3, 2}}, Case{32, {3, 2}}}) {
     SCOPED_TRACE(c.k * 100 + c.goal.alpha * 10 + c.goal.beta);
-    const auto design = detector_paths(Fabric(test::fat_tree(c.k)), {.goal = c.goal});
+    const auto design = detector_paths(Fabric(fat_tree_options(c.k)), {.goal = c.goal});
     ASSERT_TRUE(design);
     const PathSet component = first_component(*design, c.k / 2);
     EXPECT_EQ(component.link_count, c.k * c.k);
@@ -101,7 +101,7 @@ TEST(PmcPublished, ComponentsAreExactlyIdentifiable) {
 
 // The components of a design are one component with other cables.
 TEST(PmcPublished, ComponentsAreAlike) {
-  const Fabric fabric(test::fat_tree(18));
+  const Fabric fabric(fat_tree_options(18));
   const auto design = detector_paths(fabric, {.goal = {1, 3}});
   ASSERT_TRUE(design);
   const std::size_t each = design->paths.size() / 9;

@@ -146,8 +146,8 @@ TEST(DetectorPaths, AreAsGoodAsTheListedSearch) {
   for (const Case& c :
        {Case{"leaf-spine", test::two_tiers(3, 3, 2, 2), LinkScope::kSwitchLinks},
         Case{"with access", test::two_tiers(3, 3, 2, 2), LinkScope::kSwitchAndAccessLinks},
-        Case{"fat tree 4", test::fat_tree(4), LinkScope::kSwitchLinks},
-        Case{"fat tree 6", test::fat_tree(6), LinkScope::kSwitchLinks}}) {
+        Case{"fat tree 4", fat_tree_options(4), LinkScope::kSwitchLinks},
+        Case{"fat tree 6", fat_tree_options(6), LinkScope::kSwitchLinks}}) {
     SCOPED_TRACE(c.name);
     const Fabric fabric(c.options);
     const DesignSpace space(fabric, c.scope);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -81,12 +82,12 @@ TEST(PathCoverage, IsTheAlternatingSumWhereThatIsExact) {
   }
 }
 
-TEST(ProbeScheme, NamesGoThereAndBack) {
-  EXPECT_EQ(all_probe_schemes().size(), 7U);
+TEST(ProbeScheme, NamesAreUnlike) {
+  std::set<std::string_view> names;
   for (const ProbeScheme scheme : all_probe_schemes()) {
-    EXPECT_EQ(probe_scheme_from(to_string(scheme)), scheme);
+    names.insert(to_string(scheme));
   }
-  EXPECT_FALSE(probe_scheme_from("mesh"));
+  EXPECT_EQ(names.size(), 7U);
 }
 
 // The paper's 512 GPUs, TP = PP = DP = 8.

@@ -60,15 +60,5 @@ TEST(FalseAlarms, AreThoseOfTheBudgets) {
   EXPECT_DOUBLE_EQ(designed_false_alarms(paper, {}).loss, 0.0);
 }
 
-TEST(FalseAlarms, OfAMeasurementHaveAnUpperBound) {
-  // 100 days of 2,048 RNICs are 6.25 days of 32,768; nothing seen: -ln 0.05 of them.
-  const MeasuredRate none = measured_false_alarms({.count = 0, .rnic_days = 204'800.0}, 32'768);
-  EXPECT_DOUBLE_EQ(none.per_day, 0.0);
-  EXPECT_NEAR(none.upper95, -std::log(0.05) / 6.25, 1e-9);
-  const MeasuredRate three = measured_false_alarms({.count = 3, .rnic_days = 204'800.0}, 32'768);
-  EXPECT_NEAR(three.per_day, 0.48, 1e-12);
-  EXPECT_NEAR(three.upper95, 7.754 / 6.25, 0.001);
-}
-
 }  // namespace
 }  // namespace bonescan
