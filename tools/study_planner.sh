@@ -90,8 +90,8 @@ TEXT
   text ten-million
   printf '## Predicted against simulated\n\n'
   # shellcheck disable=SC2016  # the name of a command
-  printf '`bonescan plan scenarios/budget/verify.yaml --verify`, seeds from %s on, every second one. Wanted: 10 %%.\n\n' \
-    "$(sed -n 's/^simulated, seeds from \([0-9]*\) on:/\1/p' "$work/verify.md")"
+  printf '`bonescan plan scenarios/budget/verify.yaml --verify`, seeds from %s. Every second seed is used. Wanted: 10 %%.\n\n' \
+    "$(sed -n 's/^simulated, seeds from \(.*\):$/\1/p' "$work/verify.md")"
   sed -n '/^|/p' "$work/verify.md"
 } > "$out/README.md"
 for size in 64 128 256 512 1024; do rm -f "$out/pareto-$size.svg"; done

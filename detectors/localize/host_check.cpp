@@ -265,17 +265,14 @@ HostFleet::Told HostFleet::told(const HostReport& report) const {
 }
 
 HostReference HostFleet::reference(EndpointId at) const {
-  const auto earlier = known_.find(at);
-  if (earlier == known_.end()) {
-    return {.pcie = pcie_.majority({}),
-            .hugepages = hugepages_.majority({}),
-            .rdma_moves = rdma_moves_.majority({})};
-  }
-  const Told& own = earlier->second.told;
+  const auto found = known_.find(at);
+  const Known* earlier = found == known_.end() ? nullptr : &found->second;
+  const Told nothing;
+  const Told& own = earlier == nullptr ? nothing : earlier->told;
   return {.pcie = pcie_.majority(own.pcie),
           .hugepages = hugepages_.majority(own.hugepages),
           .rdma_moves = rdma_moves_.majority(own.rdma_moves),
-          .earlier = &earlier->second.report};
+          .earlier = earlier == nullptr ? nullptr : &earlier->report};
 }
 
 void HostFleet::put(EndpointId at, HostReport report) {
