@@ -10,6 +10,10 @@ constexpr Duration kFirstInterval = std::chrono::milliseconds(500);
 constexpr Duration kLongestInterval = std::chrono::seconds(10);
 constexpr std::size_t kManyPairs = 4'096;  ///< sampled ever more rarely: such effects are static
 
+/// Who waits for whom changes with the phases of a step, which the next steps repeat: so long the
+/// pairs of a fault that moves load are sampled at the first interval.  @ours
+constexpr Duration kLoadRepeats = std::chrono::seconds(16);
+
 /// RNICs of jobs up to which a fault of load is looked for on all pairs; else on those that the
 /// component's own RNICs have a part in.  @ours
 constexpr std::size_t kFewRnics = 256;
@@ -191,6 +195,10 @@ void GroundTruth::begin(std::size_t fault) {
   place(watch.record, spec);
   watch.active = true;
   watch.interval = kFirstInterval;
+  watch.moves_load = load_ != nullptr &&
+                     std::any_of(spec.effects.begin(),
+                                 spec.effects.end(),
+                                 [](const EffectSpec& effect) { return moves_load(effect.kind); });
   watch.pairs = footprint(spec);
   watch.jobs_revision = world_->jobs().revision();
   watches_[fault] = std::move(watch);
@@ -337,8 +345,10 @@ void GroundTruth::sample(std::uint64_t fault) {
                             EventPriority::kAnalysis,
                             action<&GroundTruth::sample>(*this, fault));
   if (watch.record.time_zero) {
-    watch.interval *= 2;
-    if (watch.pairs.size() < kManyPairs) {
+    const bool every_phase =
+        watch.moves_load && world_->engine().now() - *watch.record.time_zero < kLoadRepeats;
+    watch.interval = every_phase ? kFirstInterval : 2 * watch.interval;
+    if (watch.moves_load || watch.pairs.size() < kManyPairs) {
       watch.interval = std::min(watch.interval, kLongestInterval);
     }
   }

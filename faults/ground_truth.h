@@ -5,7 +5,8 @@
 // probed.  No second run is needed: what a path would show without faults is a closed form
 // (healthy_condition), and a test compares both with a real twin.  Load of links is seen as well
 // (load_sight.h), as far as it makes a fault visible: shifts below that are no first difference.
-// Conditions are sampled when a fault begins, every half second until the first difference, then
+// Conditions are sampled when a fault begins, every half second until the first difference (where
+// it moves load, for two steps of training more: who waits changes with their phases), then
 // ever more rarely. Nothing that detects may reach this file.
 #pragma once
 
@@ -86,6 +87,7 @@ class GroundTruth final {
     TruthRecord record;
     bool active = false;
     Duration interval{};
+    bool moves_load = false;                       ///< in a world whose links have a load
     std::vector<std::pair<RnicId, RnicId>> pairs;  ///< that could be affected
     std::uint64_t jobs_revision = 0;               ///< for which `pairs` holds
   };

@@ -17,10 +17,13 @@ struct Repair {
 };
 
 /// The first that fits counts.  What repairs a kind is the Repair column of faults/CATALOG.md.
-constexpr std::array<Repair, 28> kRepairs = {{
+constexpr std::array<Repair, 29> kRepairs = {{
     {"link-down",
      Layer::kUnderlay,
      "take {} out of service and bring its ports up, or replace its optics or cable"},
+    {"link-withdrawn",
+     Layer::kUnderlay,
+     "see why routing has taken {} out of service, and bring its ports up"},
     {"link-loss",
      Layer::kUnderlay,
      "take {} out of service when traffic can go elsewhere, then clean or replace its transceivers "

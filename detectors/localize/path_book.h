@@ -1,12 +1,14 @@
 // The traced path of every pair that was visited.
 //
 // Each agent traces a pair when it first visits it, so that a later loss meets known paths: healthy
-// paths are evidence too.  A failing pair is traced anew before anything is blamed, since routing
-// may have moved.  What was lost before the move was found may have been lost on the path before,
-// so the last few of these are kept.  Invariant: a path, once known, is replaced but never dropped
-// before its pair is released.
+// paths are evidence too.  Routing moves, so a visit finds a path that is at most `max_age` old or
+// traces it anew, and a failing pair is traced anew before anything is blamed.  What was lost
+// before the move was found may have been lost on the path before, so the last few of these are
+// kept.  Invariant: a path, once known, is replaced but never dropped before its pair is released.
 #pragma once
 
+#include "detectors/localize/link_use.h"
+#include "detectors/localize/path_hops.h"
 #include "detectors/telemetry/telemetry.h"
 #include "sim/base/paged_column.h"
 #include "sim/base/prefetch.h"
@@ -27,12 +29,22 @@ struct FormerPath {
 
 class PathBook final {
  public:
-  explicit PathBook(PathTracer& tracer) : tracer_(&tracer) {}
+  /// @param max_age  kForever: a path is traced anew when somebody asks, and only then
+  PathBook(PathTracer& tracer, Duration max_age) : tracer_(&tracer), max_age_(max_age) {}
 
-  /// The path, traced on first use; nullptr while the tracer has no answer.
+  static constexpr Duration kForever = Duration::max();
+
+  /// The path as last traced, however old; traced on first use, nullptr while the tracer has no
+  /// answer.
+  const TracedPath* first(PairId pair, const FlowKey& flow, Time now) {
+    const Entry& entry = entries_.at(pair);
+    return entry.known ? &entry.path : retrace(pair, flow, now);
+  }
+
+  /// The path, traced on first use and when it is old; nullptr while the tracer has no answer.
   const TracedPath* path(PairId pair, const FlowKey& flow, Time now) {
     Entry& entry = entries_.at(pair);
-    return entry.known ? &entry.path : retrace(pair, flow, now);
+    return entry.known && now - entry.traced < max_age_ ? &entry.path : retrace(pair, flow, now);
   }
 
   /// The path as last traced; nullptr if never.
@@ -55,10 +67,14 @@ class PathBook final {
   const TracedPath* retrace(PairId pair, const FlowKey& flow, Time now) {
     Entry& entry = entries_.at(pair);
     if (auto traced = tracer_->trace(flow, now)) {
-      if (entry.known && !same_hops(entry.path, *traced)) {
+      if (!entry.known) {
+        use_.add(*traced);
+      } else if (!same_hops(entry.path, *traced)) {
+        use_.move(entry.path, *traced);
         keep_former(pair, std::move(entry.path), now);
       }
       entry.path = std::move(*traced);
+      entry.traced = now;
       entry.known = true;
     }
     return entry.known ? &entry.path : nullptr;
@@ -80,11 +96,28 @@ class PathBook final {
     return place == former_.end() ? std::span<const FormerPath>() : place->second;
   }
 
+  /// Calls `body(pair, former)` for every pair whose path has moved, ascending.
+  template <class F>
+  void for_each_former(F&& body) const {
+    for (const auto& [pair, former] : former_) {
+      body(pair, std::span<const FormerPath>(former));
+    }
+  }
+
   /// Forgets the paths of pairs that are never visited again.
   void release(PairRange pairs) {
+    for (std::uint32_t i = 0; i < pairs.count; ++i) {
+      if (const TracedPath* path = known(PairId(pairs.first.index() + i))) {
+        use_.remove(*path);
+      }
+    }
     entries_.release(pairs.first, pairs.count);
     std::erase_if(former_, [&](const auto& one) { return pairs.holds(one.first); });
   }
+
+  /// Of all known paths.
+  LinkUse& use() { return use_; }
+  const LinkUse& use() const { return use_; }
 
   /// Bytes that go with pairs, without the hops, and bytes that stay.
   std::size_t held_size() const { return entries_.held_size(); }
@@ -94,6 +127,7 @@ class PathBook final {
  private:
   struct Entry {
     TracedPath path;
+    Time traced{};
     bool known = false;
   };
 
@@ -113,25 +147,10 @@ class PathBook final {
   }
 
   PathTracer* tracer_;
+  Duration max_age_;
+  LinkUse use_;
   PagedColumn<PairId, Entry> entries_;
   std::map<PairId, std::vector<FormerPath>> former_;  ///< of the few that ever moved
 };
-
-/// Calls `body(hop)` for every link of the round trip.
-template <class F>
-void for_each_hop(const TracedPath& path, F&& body) {
-  for (const PathHop& hop : path.request) {
-    body(hop);
-  }
-  for (const PathHop& hop : path.answer) {
-    body(hop);
-  }
-}
-
-inline bool crosses(const TracedPath& path, ComponentId link) {
-  bool found = false;
-  for_each_hop(path, [&](const PathHop& hop) { found = found || hop.link == link; });
-  return found;
-}
 
 }  // namespace bonescan

@@ -1,5 +1,7 @@
 #include "detectors/loss/visit_log.h"
 
+#include <algorithm>
+
 namespace bonescan {
 
 VisitOutcome& VisitLog::add(const Visit& visit, std::span<const std::uint32_t> rtts) {
@@ -12,7 +14,7 @@ VisitOutcome& VisitLog::add(const Visit& visit, std::span<const std::uint32_t> r
     ++outcome.probes;
     if (rtt == kLostRtt) {
       ++outcome.lost;
-      ++streak;
+      outcome.longest_run = std::max(outcome.longest_run, ++streak);
     } else {
       streak = 0;
     }

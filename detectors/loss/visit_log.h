@@ -28,6 +28,7 @@ struct VisitOutcome {
   std::uint16_t source_port = 0;
   std::uint8_t probes = 0;  ///< without local errors
   std::uint8_t lost = 0;
+  std::uint32_t longest_run = 0;  ///< lost in a row, with what the pair's visits before it ended on
   Attribution attribution = Attribution::kNone;
 
   bool lossy() const { return lost > 0; }

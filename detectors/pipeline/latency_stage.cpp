@@ -21,7 +21,8 @@ bool about_latency(const Incident& incident) {
 LatencyStage::LatencyStage(PipelineState& state)
     : state_(&state),
       vote_(latency_vote_options(state.options)),
-      search_(latency_search_options(state.options)) {}
+      search_(latency_search_options(state.options)),
+      table_watch_(state) {}
 
 void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> results) {
   std::erase_if(late_, [](const Late& late) { return !late.by_visit; });
@@ -58,10 +59,14 @@ void LatencyStage::run(Time now) {
     check_tables(now);
   }
   grow(now);
+  for (const TableWatch::Found& found : table_watch_.read(now)) {
+    open_watched(now, found);
+  }
 }
 
 void LatencyStage::release(PairRange pairs) {
   std::erase_if(late_, [&](const Late& late) { return pairs.holds(late.pair); });
+  table_watch_.release(pairs);
   suspicions_.clear();  // Those that live are suspected again.
   evidence_.release(pairs);
   late_windows_.release(pairs.first, pairs.count);
@@ -285,7 +290,7 @@ bool LatencyStage::open_held(Time now, const Late& late) {
   return true;
 }
 
-void LatencyStage::open_rnic(Time now, const Late& late, const TableFinding& tables) {
+IncidentIndex LatencyStage::place_rnic(Time now, const TableFinding& tables) {
   const auto waiting = std::find_if(
       state_->incidents.open().begin(), state_->incidents.open().end(), [&](IncidentIndex open) {
         const Incident& incident = state_->incidents[open];
@@ -296,6 +301,11 @@ void LatencyStage::open_rnic(Time now, const Late& late, const TableFinding& tab
           ? *waiting
           : state_->incidents.open_incident(now, Layer::kRnic, Symptom::kLatency, kTableMismatch);
   state_->place_table_mismatch(index, tables);
+  return index;
+}
+
+void LatencyStage::open_rnic(Time now, const Late& late, const TableFinding& tables) {
+  const IncidentIndex index = place_rnic(now, tables);
   describe(now, index, late);
   state_->explain_walk(index, now, late.pair);
   state_->incidents.add_evidence(index, {now, "underlay-vote", true, vote_clear_text_});

@@ -23,6 +23,7 @@
 #include "detectors/localize/fault_search.h"
 #include "detectors/localize/shared_host.h"
 #include "detectors/pipeline/pipeline_state.h"
+#include "detectors/pipeline/table_watch.h"
 #include "detectors/shortterm/shift_detector.h"
 #include "detectors/shortterm/short_term_detector.h"
 
@@ -134,6 +135,8 @@ class LatencyStage final {
   /// was.
   bool open_held(Time now, const Late& late);
   void open_rnic(Time now, const Late& late, const TableFinding& tables);
+  /// The incident of a slow pair of that RNIC, or a new one, placed on it.
+  IncidentIndex place_rnic(Time now, const TableFinding& tables);
   /// Is the component the RNIC of an end of one of the incident's pairs?
   bool ends_at(const Incident& incident, ComponentId rnic) const;
   void open_persistent(Time now, const Late& late, const TableFinding& tables);
@@ -184,6 +187,9 @@ class LatencyStage final {
 
   // latency_visits.cpp
   bool late_visit(Time now, const JudgedVisit& visit);
+  /// Some of its probes were late, and as a whole it was not.
+  void part_visit(Time now, const JudgedVisit& visit);
+  void open_watched(Time now, const TableWatch::Found& found);
   void recovered(PairId pair);
   /// Whose late visits are evidence.
   struct Wanted {
@@ -215,6 +221,7 @@ class LatencyStage final {
   std::vector<Growing> growing_;
   std::vector<Suspicion> suspicions_;
   std::string vote_clear_text_;
+  TableWatch table_watch_;
 };
 
 }  // namespace bonescan

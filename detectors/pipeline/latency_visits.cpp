@@ -47,8 +47,13 @@ void LatencyStage::visits_judged(Time now, std::span<const JudgedVisit> visits) 
     seen.heard = Heard::kHealthy;
     if (visit.kind == VerdictKind::kAnomalous) {
       fresh = late_visit(now, visit) || fresh;
-    } else if (!late_.empty()) {
+      continue;
+    }
+    if (!late_.empty()) {
       recovered(visit.pair);
+    }
+    if (visit.upper_factor >= kPartFactor) {
+      part_visit(now, visit);
     }
   }
   // Nobody visited it for a sweep: whether it is still late is not known.
@@ -92,6 +97,37 @@ bool LatencyStage::late_visit(Time now, const JudgedVisit& visit) {
   late->minimum_factor = visit.minimum_factor;
   late->log_p = std::min(late->log_p, visit.log_p);
   return true;
+}
+
+void LatencyStage::part_visit(Time now, const JudgedVisit& visit) {
+  const auto index = explaining(visit.pair);
+  if (!index) {
+    table_watch_.late_in_part(now, visit.pair, visit.upper_factor);
+  } else if (state_->incidents[*index].kind == kTableMismatch) {
+    state_->incidents.attribute(*index, now, visit.pair);
+  }
+}
+
+void LatencyStage::open_watched(Time now, const TableWatch::Found& found) {
+  const IncidentIndex index = place_rnic(now, found.tables);
+  state_->incidents.add_evidence(
+      index,
+      {now,
+       "visit-shift",
+       false,
+       fmt::format("{}: upper quartile {:.2f} times that of its last visits, as {} pairs of its "
+                   "RNIC had it within half a minute; no visit was late as a whole",
+                   state_->pair_name(found.pair),
+                   found.upper_factor,
+                   found.pairs)});
+  state_->explain_walk(index, now, found.pair);
+  state_->incidents.add_evidence(
+      index,
+      {now,
+       "flow-table-diff",
+       false,
+       fmt::format("read {} times: {}", found.reads, found.tables.text)});
+  state_->incidents.attribute(index, now, found.pair);
 }
 
 void LatencyStage::recovered(PairId pair) {

@@ -7,6 +7,7 @@
 #include "detectors/pipeline/latency_stage.h"
 #include "detectors/pipeline/loss_stage.h"
 #include "detectors/pipeline/pipeline_state.h"
+#include "detectors/pipeline/route_watch.h"
 #include "detectors/pipeline/skeleton_stage.h"
 #include "detectors/shortterm/shift_detector.h"
 #include "detectors/shortterm/short_term_detector.h"
@@ -49,6 +50,7 @@ class Pipeline::Impl {
   Impl(const PipelineOptions& options, const Telemetry& telemetry)
       : state_(options, telemetry),
         loss_(state_),
+        routes_(state_),
         latency_(state_),
         drift_(state_),
         skeleton_(state_),
@@ -111,6 +113,7 @@ class Pipeline::Impl {
       close_window(now);
     }
     loss_.run(now);
+    routes_.run(now);
     latency_.run(now);
     drift_.run(now);
     follow_up_.run(now);
@@ -290,6 +293,7 @@ class Pipeline::Impl {
   void release(PairRange pairs) {
     follow_up_.release(pairs);
     loss_.release(pairs);
+    routes_.release(pairs);
     latency_.release(pairs);
     drift_.release(pairs);
     detector_.drop(pairs);
@@ -335,8 +339,11 @@ class Pipeline::Impl {
     }
     PairMemory& memory = state_.memory[visit.pair];
     memory.source_port = visit.source_port;
-    const TracedPath* path = state_.paths.path(visit.pair, state_.flow(visit.pair), now);
     VisitOutcome& outcome = state_.log.add(visit, rtts);
+    const FlowKey flow = state_.flow(visit.pair);
+    // What was lost was lost on the path that was; whoever blames something traces it anew.
+    const TracedPath* path = outcome.lossy() ? state_.paths.first(visit.pair, flow, now)
+                                             : state_.paths.path(visit.pair, flow, now);
     if (outcome.probes > 0) {
       memory.last_heard = now;
     }
@@ -405,6 +412,7 @@ class Pipeline::Impl {
 
   PipelineState state_;
   LossStage loss_;
+  RouteWatch routes_;
   LatencyStage latency_;
   DriftStage drift_;
   SkeletonStage skeleton_;

@@ -31,6 +31,7 @@ constexpr const char* kTableMismatch = "table-mismatch";
 constexpr const char* kGidChange = "gid-change";
 constexpr const char* kBridgeLatency = "bridge-latency";
 constexpr const char* kMiscabled = "miscabled";
+constexpr const char* kLinkWithdrawn = "link-withdrawn";
 constexpr const char* kLatencyDrift = "latency-drift";
 
 /// Tables that do not answer are asked this often, once per visit period. @ours
@@ -44,6 +45,9 @@ constexpr double kLinksOfAPath = 16.0;
 
 /// Evidence from before an incident opened that still counts when it is looked at again. @ours
 constexpr Duration kLead = std::chrono::seconds(10);
+
+/// Routing moves without telling anybody.  @ours
+constexpr Duration kPathAge = std::chrono::seconds(30);
 
 /// What every visit of a pair needs to know and leaves behind.
 struct PairMemory {

@@ -263,6 +263,9 @@ void ShiftDetector::judge(Time now, const Staged& visit, JudgedVisit& out) {
       out.factor = factor_of_levels(found.shift[kMedian]);
       out.minimum_factor = factor_of_levels(found.shift[kMinimum]);
     }
+    if (found.upper_shift >= levels_of_factor(kLeastUpper)) {
+      out.upper_factor = factor_of_levels(found.upper_shift);
+    }
   }
   if (found.late) {
     freeze(now, state, found);
@@ -285,6 +288,7 @@ void ShiftDetector::compare(const Staged& visit, PairState& state, Comparison& f
     const float shrunk = (prior * mine.variance[f] + own * state.own_variance[f]) / (prior + own);
     found.sd[f] = std::sqrt(std::max(shrunk, least * least) * median_error);
   }
+  found.upper_shift = static_cast<float>(2 * visit.levels[kLevelP75] - doubled[kLevelP75]) * 0.5F;
   // What the median rose by more than the minimum is waiting, and is taken off.
   const float apart = std::max(0.0F, found.shift[kMedian] - found.shift[kMinimum]);
   const float as_one = found.shift[kMinimum] - kWaiting * apart;

@@ -46,6 +46,9 @@
 
 namespace bonescan {
 
+/// Upper quartiles that grew by less are common and are not told. @ours
+constexpr float kLeastUpper = 2.0F;
+
 /// What was found about one visit.
 struct JudgedVisit {
   PairId pair;
@@ -54,6 +57,7 @@ struct JudgedVisit {
   float score = 0.0F;           ///< z
   float factor = 1.0F;          ///< median over that of the history; 1 without a history
   float minimum_factor = 1.0F;  ///< the same of the minimum
+  float upper_factor = 1.0F;    ///< the same of the upper quartile; 1 below kLeastUpper
   float log_p = 0.0F;           ///< of the rarer of both statistics, doubled for having two
 };
 
@@ -133,6 +137,7 @@ class ShiftDetector final : public Detector {
     std::array<float, 2> shift{};  ///< levels, median and minimum
     std::array<float, 2> sd{};
     float least_shift = 0.0F;  ///< by which both moved together
+    float upper_shift = 0.0F;  ///< levels, upper quartile
     float score = 0.0F;
     float run = 0.0F;
     bool late = false;

@@ -42,7 +42,7 @@ FaultKind repetitive_flow_offloading_kind() {
               "Latency that alternates on all pairs of the RNIC: two software lookups (104 us) "
               "more in turn with none, no loss.",
           .probes_miss = "Who invalidates.",
-          .stage = "table diff, if it looks while entries are away",
+          .stage = "table diff, read while visits are late in part",
           .repair = "Restart Open vSwitch; update it or the driver.",
           .effects = effects,
           .draw = draw};

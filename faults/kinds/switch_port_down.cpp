@@ -25,8 +25,8 @@ FaultKind switch_port_down_kind() {
           .made_of = "`port.down`",
           .mechanism = "A switch port is dead.",
           .probes_see = "An access port: one RNIC silent. A fabric port: 800 ms of silence.",
-          .probes_miss = "A fabric port after convergence.",
-          .stage = "underlay vote",
+          .probes_miss = "A fabric port after convergence: only paths tell.",
+          .stage = "underlay vote; links out of service",
           .repair = "Replace the port; drain it first.",
           .effects = effects,
           .draw = draw};

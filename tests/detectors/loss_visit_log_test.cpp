@@ -28,16 +28,17 @@ TEST_F(VisitLogTest, CountsLossesInARowAcrossVisits) {
     std::uint32_t probes;
     std::uint32_t lost;
     std::uint32_t streak;
+    std::uint32_t longest;
   };
   const std::vector<Step> steps = {
-      {{kOk, kOk, kOk}, 3, 0, 0},
-      {{kOk, kLostRtt, kLostRtt}, 3, 2, 2},
-      {{kLostRtt}, 1, 1, 3},
-      {{kLocalErrorRtt, kLocalErrorRtt}, 0, 0, 3},  // Says nothing: the streak goes on.
-      {{kLostRtt, kLocalErrorRtt, kLostRtt}, 2, 2, 5},
-      {{kLostRtt, kOk, kLostRtt}, 3, 2, 1},
-      {{kOk}, 1, 0, 0},
-      {{}, 0, 0, 0},
+      {{kOk, kOk, kOk}, 3, 0, 0, 0},
+      {{kOk, kLostRtt, kLostRtt}, 3, 2, 2, 2},
+      {{kLostRtt}, 1, 1, 3, 3},
+      {{kLocalErrorRtt, kLocalErrorRtt}, 0, 0, 3, 0},  // Says nothing: the streak goes on.
+      {{kLostRtt, kLocalErrorRtt, kLostRtt}, 2, 2, 5, 5},
+      {{kLostRtt, kOk, kLostRtt}, 3, 2, 1, 6},
+      {{kOk}, 1, 0, 0, 0},
+      {{}, 0, 0, 0, 0},
   };
   for (std::size_t i = 0; i < steps.size(); ++i) {
     SCOPED_TRACE(i);
@@ -46,6 +47,7 @@ TEST_F(VisitLogTest, CountsLossesInARowAcrossVisits) {
     EXPECT_EQ(outcome.lost, steps[i].lost);
     EXPECT_EQ(outcome.lossy(), steps[i].lost > 0);
     EXPECT_EQ(log_.streak(PairId(3)), steps[i].streak);
+    EXPECT_EQ(outcome.longest_run, steps[i].longest);
   }
 }
 

@@ -131,6 +131,34 @@ TEST(PipelineLoss, OpensNothingForOneLossyVisit) {
 // Five pairs that share one link lose one probe each within 20 s: 3.2 visits a second cross it.
 // The test for 0.3 % gains 5.68 nats a lossy visit and loses 0.03 a clean one: four come to
 // 22.7 - 1.4, five to 28.4 - 1.9, and 23.8 are needed.
+// Routing went around it before the visit was over: the pair answers again, and was cut off.
+TEST(PipelineLoss, ReportsASilenceThatEndsWithinItsVisit) {
+  PipelineBench bench(6);
+  bench.world.effects.push_back({.from = at_ms(20'150),
+                                 .to = at_ms(20'850),
+                                 .hits = to_endpoint(EndpointId(3)),
+                                 .lose_one_in = 1});
+  bench.run(60);
+  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  ASSERT_THAT(bench.incidents(), SizeIs(1));
+  EXPECT_EQ(bench.incidents().front().layer, Layer::kUnderlay);
+  EXPECT_LE(bench.incidents().front().opened, at_s(23));
+}
+
+TEST(PipelineLoss, OpensNothingForFiveProbesInARow) {
+  PipelineBench bench(6);
+  bench.world.effects.push_back({.from = at_ms(20'150),
+                                 .to = at_ms(20'650),
+                                 .hits = between(EndpointId(3), EndpointId(4)),
+                                 .lose_one_in = 1});
+  bench.world.effects.push_back({.from = at_ms(25'150),
+                                 .to = at_ms(25'650),
+                                 .hits = between(EndpointId(3), EndpointId(4)),
+                                 .lose_one_in = 1});
+  bench.run(60);
+  EXPECT_THAT(bench.incidents(), SizeIs(0)) << summary(bench.incidents(), bench.world.components);
+}
+
 TEST(PipelineLoss, PoolsTheFirstLossesOfPairsThatShareALink) {
   const auto run = [](int losses) {
     auto bench = std::make_unique<PipelineBench>(6);

@@ -38,7 +38,7 @@ TEST(PathBook, KeepsThePathThatAVisitTook) {
   world.trace_script = [&](const FlowKey&, Time now) -> Expected<TracedPath> {
     return now < at_s(10) ? way("link(a, b)") : now < at_s(20) ? way("link(a, c)") : way("x");
   };
-  PathBook book(world.telemetry().paths);
+  PathBook book(world.telemetry().paths, PathBook::kForever);
   const auto name = [&](const TracedPath* path) {
     return world.components[path->request.front().link].name;
   };
@@ -54,6 +54,33 @@ TEST(PathBook, KeepsThePathThatAVisitTook) {
   EXPECT_EQ(name(book.at(PairId(0), at_s(23))), "x");
   book.release({PairId(0), 1});
   EXPECT_TRUE(book.former(PairId(0)).empty());
+}
+
+TEST(PathBook, TracesAPathAnewWhenItIsOld) {
+  FakeTelemetry world(fake_endpoints(4, 1));
+  const FlowKey flow{EndpointId(0), EndpointId(2), 1};
+  std::vector<Time> asked;
+  bool answers = true;
+  world.trace_script = [&](const FlowKey& key, Time now) -> Expected<TracedPath> {
+    asked.push_back(now);
+    return answers ? Expected<TracedPath>(world.healthy_path(key))
+                   : fail(ErrorCode::kPending, "on its way");
+  };
+  PathBook book(world.telemetry().paths, std::chrono::seconds(30));
+  for (const std::int64_t s : {0, 11, 22, 33, 44}) {
+    EXPECT_NE(book.path(PairId(0), flow, at_s(s)), nullptr);
+  }
+  EXPECT_THAT(asked, ElementsAre(at_s(0), at_s(33)));
+  answers = false;
+  EXPECT_NE(book.path(PairId(0), flow, at_s(66)), nullptr) << "the old one, until there is another";
+  EXPECT_NE(book.path(PairId(0), flow, at_s(77)), nullptr);
+  EXPECT_THAT(asked, ElementsAre(at_s(0), at_s(33), at_s(66), at_s(77)));
+  EXPECT_NE(book.first(PairId(0), flow, at_s(500)), nullptr);
+  EXPECT_THAT(asked, SizeIs(4)) << "however old";
+  EXPECT_GT(book.use().over(book.known(PairId(0))->request.front().link), 0u);
+  const ComponentId link = book.known(PairId(0))->request.front().link;
+  book.release({PairId(0), 1});
+  EXPECT_EQ(book.use().over(link), 0u);
 }
 
 TEST(PipelinePlacing, NamesASwitchAllOfWhoseLinksAreDead) {
@@ -149,6 +176,69 @@ TEST(PipelinePlacing, ReadsTablesAgainWhileVisitsGoOnBeingLate) {
   ASSERT_THAT(open, SizeIs(1));
   EXPECT_EQ(open.front().layer, Layer::kRnic);
   EXPECT_THAT(bench.candidates(open.front()), ElementsAre(bench.world.rnic(EndpointId(3))));
+}
+
+// Entries that are away for half a second every three: no visit is late as a whole.
+class PipelinePartlyLate : public testing::Test {
+ protected:
+  static constexpr std::int64_t kFault = 400;
+
+  void come_and_go(FlowPredicate hits) {
+    for (std::int64_t ms = 0; ms < 60'000; ms += 3'000) {
+      const Time from = at_ms(kFault * 1'000 + ms);
+      bench_.world.effects.push_back({.from = from,
+                                      .to = from + std::chrono::milliseconds(450),
+                                      .hits = hits,
+                                      .extra = std::chrono::microseconds(100)});
+    }
+  }
+
+  /// The fake's clock ticks in whole seconds, at which a turn reads.
+  void missing_at(EndpointId rnic) {
+    bench_.world.dump_script = [this, rnic](
+                                   EndpointId at, std::span<const FlowKey> flows, Time now) {
+      ++reads_;
+      return at == rnic && now >= at_s(kFault) && nanoseconds(now) / 1'000'000'000 % 3 == 1
+                 ? bench_.world.missing_entries(at, flows)
+                 : bench_.world.healthy_dump(at, flows);
+    };
+  }
+
+  PipelineBench bench_{24};  // Enough pairs for a threshold by then.
+  int reads_ = 0;
+};
+
+TEST_F(PipelinePartlyLate, NamesTheRnicWhoseEntriesComeAndGo) {
+  come_and_go(to_endpoint(EndpointId(3)));
+  missing_at(EndpointId(3));
+  bench_.run(kFault + 52);
+  SCOPED_TRACE(summary(bench_.incidents(), bench_.world.components));
+  ASSERT_THAT(bench_.incidents(), SizeIs(1));
+  const Incident& incident = bench_.incidents().front();
+  EXPECT_EQ(incident.layer, Layer::kRnic);
+  EXPECT_EQ(incident.kind, "table-mismatch");
+  EXPECT_THAT(bench_.candidates(incident), ElementsAre(bench_.world.rnic(EndpointId(3))));
+  EXPECT_FALSE(incident.closed.has_value());
+}
+
+TEST_F(PipelinePartlyLate, SaysNothingWhileTheTablesAgree) {
+  come_and_go(to_endpoint(EndpointId(3)));
+  missing_at(EndpointId(4));
+  bench_.run(kFault + 300);
+  EXPECT_TRUE(bench_.incidents().empty()) << summary(bench_.incidents(), bench_.world.components);
+  EXPECT_GT(reads_, 10);
+  EXPECT_LE(reads_, 2 * 60) << "both ends, and then the RNIC is left alone";
+}
+
+TEST_F(PipelinePartlyLate, ReadsNothingForAPairAlone) {
+  come_and_go([](const FlowKey& flow) {
+    return std::min(flow.source, flow.target) == EndpointId(3) &&
+           std::max(flow.source, flow.target) == EndpointId(7);
+  });
+  missing_at(EndpointId(3));
+  bench_.run(kFault + 100);
+  EXPECT_TRUE(bench_.incidents().empty()) << summary(bench_.incidents(), bench_.world.components);
+  EXPECT_EQ(reads_, 0);
 }
 
 }  // namespace

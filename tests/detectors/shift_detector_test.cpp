@@ -50,6 +50,28 @@ class Watch {
   std::size_t alarms = 0;
 };
 
+TEST(ShiftDetector, TellsOfAVisitThatIsLateInPart) {
+  Watch watch;
+  watch.turns(120);
+  std::vector<std::uint32_t> rtts(10, 16'000);
+  std::fill(rtts.begin() + 4, rtts.begin() + 7, 120'000);
+  const ObservedVisit visit{.pair = kVictim, .start = watch.fleet.now(), .rtts_ns = rtts};
+  watch.detector.observe(watch.fleet.now(), {&visit, 1});
+  watch.verdicts.clear();
+  watch.detector.evaluate(watch.fleet.now(), watch.verdicts);
+  EXPECT_FALSE(watch.late(kVictim)) << "seven of ten probes were not";
+  ASSERT_EQ(watch.detector.judged().size(), 1U);
+  const JudgedVisit& judged = watch.detector.judged().front();
+  EXPECT_EQ(judged.kind, VerdictKind::kHealthy);
+  // Rank 6.75 of ten: a quarter of the way lies below, and the history's quartile is near its base.
+  EXPECT_GT(judged.upper_factor, 3.0F);
+  EXPECT_LT(judged.upper_factor, 7.5F);
+  watch.turns(1);
+  for (const JudgedVisit& other : watch.detector.judged()) {
+    EXPECT_EQ(other.upper_factor, 1.0F) << "below kLeastUpper nothing is told";
+  }
+}
+
 TEST(ShiftDetector, JudgesNobodyBeforeItKnowsWhatIsNormal) {
   Watch watch;
   watch.victim().factor = 1.0;

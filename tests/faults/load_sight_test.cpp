@@ -47,14 +47,16 @@ TEST(LoadSight, IsEqualToThePlanWhereNothingIsWrong) {
   EXPECT_GT(most_ns, 10.0) << "there is load";
 }
 
-TruthRecord record_of(const EffectSpec& effect, std::int64_t until_second) {
-  SmallWorld small(loaded());
+TruthRecord record_of(const std::vector<EffectSpec>& effects,
+                      std::int64_t until_second,
+                      const WorldOptions& options = loaded()) {
+  SmallWorld small(options);
   const std::vector<FaultSpec> faults = {{.name = "fault",
                                           .kind = "custom",
-                                          .on = effect.on,
+                                          .on = effects.front().on,
                                           .at = at_s(20),
                                           .duration = {},
-                                          .effects = {effect}}};
+                                          .effects = effects}};
   GroundTruth truth(small.world, faults, {.call = &fixed_port, .subject = nullptr}, 64, small.dscp);
   Injector injector(small.world);
   injector.observe(&GroundTruth::on_fault, &truth);
@@ -66,10 +68,10 @@ TruthRecord record_of(const EffectSpec& effect, std::int64_t until_second) {
 TEST(LoadSight, MakesAFaultVisibleOnceLoadWaits) {
   EffectSpec slow = on_cable(EffectKind::kLinkRate, CableId(0));
   slow.rate_left = 0.5;
-  const TruthRecord idle = record_of(slow, 29);
+  const TruthRecord idle = record_of({slow}, 29);
   EXPECT_FALSE(idle.visible);
   EXPECT_FALSE(idle.time_zero.has_value());
-  const TruthRecord busy = record_of(slow, 60);
+  const TruthRecord busy = record_of({slow}, 60);
   EXPECT_TRUE(busy.visible);
   ASSERT_TRUE(busy.time_zero.has_value());
   EXPECT_GE(*busy.time_zero, at_s(30));
@@ -80,7 +82,33 @@ TEST(LoadSight, MakesAFaultVisibleOnceLoadWaits) {
     EXPECT_TRUE(source == RnicId(0) || target == RnicId(0) || busy.affected.size() > 12u);
   }
   slow.rate_left = 0.9;  // Enough for both.
-  EXPECT_FALSE(record_of(slow, 60).visible);
+  EXPECT_FALSE(record_of({slow}, 60).visible);
+}
+
+// Who waits changes from one phase of a step to the next.
+TEST(LoadSight, MeetsWhoWaitsForTwoSecondsOnly) {
+  WorldOptions options = loaded();
+  for (const std::uint32_t source : {4u, 6u}) {
+    options.load.flows.push_back({.source = RnicId(source),
+                                  .target = RnicId(2),
+                                  .rate_share = 0.4,
+                                  .from = at_s(40),
+                                  .to = at_s(42)});
+  }
+  const SmallWorld small(options);
+  const Fabric& fabric = small.world.fabric();
+  std::vector<EffectSpec> slow;
+  for (const std::uint32_t rnic : {0u, 2u}) {
+    slow.push_back(on_cable(EffectKind::kLinkRate, fabric.access_cable(RnicId(rnic))));
+    slow.back().rate_left = 0.5;
+  }
+  const TruthRecord record = record_of(slow, 60, options);
+  ASSERT_TRUE(record.time_zero.has_value());
+  EXPECT_LE(*record.time_zero, at_ms(30'500));
+  EXPECT_TRUE(std::any_of(record.affected.begin(), record.affected.end(), [](const auto& pair) {
+    return pair.first != RnicId(0) && pair.second != RnicId(0) &&
+           (pair.first == RnicId(2) || pair.second == RnicId(2));
+  }));
 }
 
 }  // namespace

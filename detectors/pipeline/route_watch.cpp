@@ -1,0 +1,285 @@
+#include "detectors/pipeline/route_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bonescan {
+namespace {
+
+/// Links that chance may leave idle: e^-14, as for a link that a vote accuses. @ours
+constexpr double kOpenNats = 14.0;
+
+/// Where packets were lost on the way that was left, little more is needed. @ours
+constexpr double kLossyNats = 3.0;
+
+/// A pair left a link lately if its move was found so long ago. @ours
+constexpr Duration kLately = std::chrono::seconds(60);
+
+bool crosses_one(const TracedPath& path, std::span<const ComponentId> links) {
+  return std::any_of(
+      links.begin(), links.end(), [&](ComponentId link) { return crosses(path, link); });
+}
+
+bool about_loss(const Incident& incident) {
+  return incident.layer == Layer::kUnderlay && incident.symptom != Symptom::kLatency;
+}
+
+}  // namespace
+
+void RouteWatch::run(Time now) {
+  if (state_->paper()) {
+    return;
+  }
+  known_.clear();
+  state_->devices.update();
+  const std::vector<IncidentIndex> open = state_->incidents.open();
+  for (const IncidentIndex index : open) {
+    const Incident& incident = state_->incidents[index];
+    if (!incident.closed && about_loss(incident) && incident.kind != kLinkWithdrawn &&
+        (incident.opened == now || state_->due_again(incident, now))) {
+      place_lossy(now, index);
+    }
+  }
+  for (const ComponentId link : state_->paths.use().take_left()) {
+    const auto& found = idle(now, link);
+    if (found && found->nats >= kOpenNats) {
+      report(now, *found);
+    }
+  }
+  keep(now);
+}
+
+void RouteWatch::release(PairRange pairs) {
+  std::erase_if(kept_, [&](const Kept& kept) { return pairs.holds(kept.pair); });
+}
+
+const std::optional<RouteWatch::Idle>& RouteWatch::idle(Time now, ComponentId link) {
+  const auto [place, fresh] = known_.try_emplace(link);
+  if (fresh) {
+    place->second = look(now, link);
+  }
+  return place->second;
+}
+
+std::optional<RouteWatch::Idle> RouteWatch::look(Time now, ComponentId link) {
+  std::optional<Idle> found = look_at_switches(now, link);
+  if (!found) {
+    found = look_at_link(now, link);
+  }
+  if (found) {
+    found->left = left(now, found->links);
+  }
+  if (!found || found->left.empty()) {
+    return std::nullopt;  // It is in use, or nobody knows that it ever was.
+  }
+  if (found->device.valid()) {
+    found->nats = std::log(2.0) * static_cast<double>(found->left.size());
+  }
+  return found;
+}
+
+std::optional<RouteWatch::Idle> RouteWatch::look_at_switches(Time now, ComponentId link) {
+  for (const DeviceId device : state_->devices.ends(link).devices) {
+    if (!is_switch(device)) {
+      continue;
+    }
+    const std::span<const ComponentId> links = state_->devices.links(device);
+    if (links.size() > 1 && deserted(now, links)) {
+      Idle found;
+      found.device = device;
+      found.links.assign(links.begin(), links.end());
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<RouteWatch::Idle> RouteWatch::look_at_link(Time now, ComponentId link) {
+  std::vector<ComponentId> others = siblings(link);
+  const LinkUse& use = state_->paths.use();
+  std::erase_if(others, [&](ComponentId other) { return use.over(other) == 0; });
+  if (others.empty() || !deserted(now, {&link, 1})) {
+    return std::nullopt;
+  }
+  const std::vector<PairId> beside = pairs_over(others);
+  for (const PairId pair : beside) {
+    state_->paths.retrace(pair, state_->flow(pair), now);
+    if (use.over(link) > 0) {
+      return std::nullopt;
+    }
+  }
+  Idle found;
+  found.links = {link};
+  found.siblings = 1 + static_cast<std::uint32_t>(others.size());
+  for (const ComponentId other : others) {
+    found.choices += use.over(other);
+  }
+  if (symmetric(beside)) {
+    found.choices /= 2;  // The answer's way was no choice.
+  }
+  found.nats = -std::log1p(-1.0 / found.siblings) * found.choices;
+  return found;
+}
+
+bool RouteWatch::is_switch(DeviceId device) const {
+  return device.valid() && state_->devices[device].type == ComponentType::kSwitch;
+}
+
+bool RouteWatch::deserted(Time now, std::span<const ComponentId> links) {
+  for (const PairId pair : pairs_over(links)) {
+    const TracedPath* path = state_->paths.retrace(pair, state_->flow(pair), now);
+    if (path != nullptr && crosses_one(*path, links)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<ComponentId> RouteWatch::siblings(ComponentId link) const {
+  const auto [lower, upper] = state_->devices.ends(link).devices;
+  if (!is_switch(lower) || !is_switch(upper)) {
+    return {};
+  }
+  std::vector<ComponentId> links;
+  for (const ComponentId other : state_->devices.links(lower)) {
+    const auto ends = state_->devices.ends(other).devices;
+    if (other != link && ends[0] == lower && is_switch(ends[1])) {
+      links.push_back(other);
+    }
+  }
+  return links;
+}
+
+std::vector<PairId> RouteWatch::pairs_over(std::span<const ComponentId> links) const {
+  std::vector<PairId> found;
+  for (std::uint32_t i = 0; i < state_->scheduler.pairs().size(); ++i) {
+    const PairId pair(i);
+    const TracedPath* path = state_->live(pair) ? state_->paths.known(pair) : nullptr;
+    if (path != nullptr && crosses_one(*path, links)) {
+      found.push_back(pair);
+    }
+  }
+  return found;
+}
+
+std::vector<PairId> RouteWatch::left(Time now, std::span<const ComponentId> links) const {
+  std::vector<PairId> found;
+  state_->paths.for_each_former([&](PairId pair, std::span<const FormerPath> former) {
+    if (state_->live(pair) && std::any_of(former.begin(), former.end(), [&](const FormerPath& one) {
+          return now - one.until <= kLately && crosses_one(one.path, links);
+        })) {
+      found.push_back(pair);
+    }
+  });
+  return found;
+}
+
+bool RouteWatch::symmetric(std::span<const PairId> pairs) const {
+  return std::all_of(pairs.begin(), pairs.end(), [&](PairId pair) {
+    const TracedPath* path = state_->paths.known(pair);
+    return path == nullptr ||
+           std::equal(path->request.begin(),
+                      path->request.end(),
+                      path->answer.rbegin(),
+                      path->answer.rend(),
+                      [](const PathHop& a, const PathHop& b) { return a.link == b.link; });
+  });
+}
+
+void RouteWatch::place_lossy(Time now, IncidentIndex index) {
+  const Idle* best = nullptr;
+  for (const ComponentId link : left_by(state_->incidents[index])) {
+    const auto& found = idle(now, link);
+    if (found && found->nats >= kLossyNats && (best == nullptr || found->nats > best->nats)) {
+      best = &*found;
+    }
+  }
+  if (best != nullptr) {
+    place(now, index, *best);
+  }
+}
+
+std::vector<ComponentId> RouteWatch::left_by(const Incident& incident) const {
+  std::vector<ComponentId> links;
+  for (const PairId pair : incident.pairs) {
+    const TracedPath* path = state_->live(pair) ? state_->paths.known(pair) : nullptr;
+    for (const FormerPath& one : state_->paths.former(pair)) {
+      if (path == nullptr || one.until < incident.opened - kLead) {
+        continue;
+      }
+      for_each_hop(one.path, [&](const PathHop& hop) {
+        if (!crosses(*path, hop.link)) {
+          links.push_back(hop.link);
+        }
+      });
+    }
+  }
+  std::sort(links.begin(), links.end());
+  links.erase(std::unique(links.begin(), links.end()), links.end());
+  return links;
+}
+
+void RouteWatch::report(Time now, const Idle& idle) {
+  for (const IncidentIndex index : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[index];
+    if (!about_loss(incident)) {
+      continue;
+    }
+    // Names it, or the switch that it ends at.
+    if (state_->names_link(incident, idle.links.front())) {
+      if (incident.kind != kLinkWithdrawn && !state_->named_device(incident).valid()) {
+        place(now, index, idle);
+      }
+      return;
+    }
+  }
+  place(
+      now,
+      state_->incidents.open_incident(now, Layer::kUnderlay, Symptom::kUnreachable, kLinkWithdrawn),
+      idle);
+}
+
+void RouteWatch::place(Time now, IncidentIndex index, const Idle& idle) {
+  ComponentTable& components = state_->telemetry.components;
+  ComponentId named = idle.links.front();
+  std::string why;
+  if (idle.device.valid()) {
+    const Component& device = state_->devices[idle.device];
+    named = components.intern(device.type, device.name);
+    why = fmt::format("no path crosses any of its {} links", idle.links.size());
+  } else {
+    why = fmt::format("none of {} choices among {} links falls on it", idle.choices, idle.siblings);
+  }
+  state_->incidents.place(index, Layer::kUnderlay, kLinkWithdrawn, {{named, idle.nats}}, 1.0);
+  state_->incidents.add_evidence(
+      index,
+      {now,
+       "path-trace",
+       false,
+       fmt::format("{} is out of service: {} pairs have left it, {}, {:.1f} nats against chance",
+                   components[named].name,
+                   idle.left.size(),
+                   why,
+                   idle.nats)});
+  for (const PairId pair : idle.left) {
+    state_->incidents.attribute(index, now, pair);
+  }
+  kept_.push_back({index, idle.links, idle.left.front()});
+}
+
+void RouteWatch::keep(Time now) {
+  const LinkUse& use = state_->paths.use();
+  std::erase_if(kept_, [&](const Kept& kept) {
+    return state_->incidents[kept.index].closed.has_value() ||
+           std::any_of(kept.links.begin(), kept.links.end(), [&](ComponentId link) {
+             return use.over(link) > 0;
+           });
+  });
+  for (const Kept& kept : kept_) {
+    state_->incidents.attribute(kept.index, now, kept.pair);
+  }
+}
+
+}  // namespace bonescan

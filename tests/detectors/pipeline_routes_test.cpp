@@ -1,0 +1,194 @@
+// Links that routing takes out of service: what is said when only the paths tell.
+//
+// Twelve hosts of one rail, two to a ToR; every ToR has a link to each of four aggregation switches
+// and spreads its flows over those that are in service, each way by a hash of its own.
+#include "tests/support/pipeline_bench.h"
+
+#include <set>
+
+namespace bonescan::fakes {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr int kHosts = 12;
+constexpr std::int64_t kFault = 60;
+
+class PipelineRoutes : public testing::Test {
+ protected:
+  PipelineRoutes() {
+    bench_.world.trace_script = [this](const FlowKey& flow, Time now) -> Expected<TracedPath> {
+      if (now < trace_from_) {
+        return fail(ErrorCode::kUnavailable, "not now");
+      }
+      TracedPath path{one_way(flow.source, flow.target, now), {}};
+      if (symmetric_) {
+        for (auto hop = path.request.rbegin(); hop != path.request.rend(); ++hop) {
+          path.answer.push_back({hop->link});
+        }
+      } else {
+        path.answer = one_way(flow.target, flow.source, now);
+      }
+      return path;
+    };
+  }
+
+  ComponentId link(const std::string& from, const std::string& to) {
+    return bench_.world.components.intern(ComponentType::kLink, "link(" + from + ", " + to + ")");
+  }
+
+  ComponentId uplink(std::uint32_t endpoint, int agg) {
+    return link(tor(EndpointId(endpoint)), "agg-" + std::to_string(agg));
+  }
+
+  std::string tor(EndpointId endpoint) const { return bench_.world.endpoints()[endpoint].tor; }
+
+  bool in_service(EndpointId endpoint, std::uint32_t agg, Time now) {
+    return now < at_s(kFault) || now >= back_ ||
+           !out_.contains(uplink(endpoint.index(), static_cast<int>(agg)));
+  }
+
+  std::vector<PathHop> one_way(EndpointId from, EndpointId to, Time now) {
+    const auto access = [&](EndpointId end) {
+      return link(bench_.world.endpoints()[end].name, tor(end));
+    };
+    if (tor(from) == tor(to)) {
+      return {{access(from), LinkDirection::kUp}, {access(to), LinkDirection::kDown}};
+    }
+    std::vector<std::uint32_t> ways;
+    for (std::uint32_t agg = 0; agg < 4; ++agg) {
+      if (in_service(from, agg, now) && in_service(to, agg, now)) {
+        ways.push_back(agg);
+      }
+    }
+    const std::uint32_t salt = now < at_s(kFault) ? 0 : salt_;
+    std::uint32_t hash = (from.index() * 131 + to.index() * 31 + salt) * 2654435761U;
+    hash ^= hash >> 15;
+    const auto agg = static_cast<int>(ways[hash % ways.size()]);
+    return {{access(from), LinkDirection::kUp},
+            {uplink(from.index(), agg), LinkDirection::kUp},
+            {uplink(to.index(), agg), LinkDirection::kDown},
+            {access(to), LinkDirection::kDown}};
+  }
+
+  bool crosses_out(EndpointId from, EndpointId to, Time now) {
+    const std::vector<PathHop> way = one_way(from, to, now);
+    return std::any_of(
+        way.begin(), way.end(), [this](const PathHop& hop) { return out_.contains(hop.link); });
+  }
+
+  std::vector<Incident> standing() const {
+    std::vector<Incident> open;
+    for (const Incident& incident : bench_.incidents()) {
+      if (!incident.closed) {
+        open.push_back(incident);
+      }
+    }
+    return open;
+  }
+
+  PipelineBench bench_{kHosts};
+  std::set<ComponentId> out_;  ///< links out of service since kFault
+  Time back_ = kForever;
+  Time trace_from_ = kStartOfRun;
+  std::uint32_t salt_ = 0;
+  bool symmetric_ = false;
+};
+
+TEST_F(PipelineRoutes, NamesALinkOnWhichNobodyLostAnything) {
+  out_ = {uplink(2, 1)};
+  bench_.run(kFault + 52);
+  SCOPED_TRACE(summary(bench_.incidents(), bench_.world.components));
+  ASSERT_THAT(bench_.incidents(), SizeIs(1));
+  const Incident& incident = bench_.incidents().front();
+  EXPECT_EQ(incident.layer, Layer::kUnderlay);
+  EXPECT_EQ(incident.kind, "link-withdrawn");
+  EXPECT_THAT(bench_.candidates(incident), ElementsAre(uplink(2, 1)));
+  EXPECT_GE(incident.pairs.size(), 2u);
+  for (const PairId pair : incident.pairs) {
+    const Pair& ends = bench_.pipeline().pairs()[pair];
+    EXPECT_TRUE(tor(ends.source) == tor(EndpointId(2)) || tor(ends.target) == tor(EndpointId(2)));
+  }
+  ASSERT_NE(PipelineBench::line(incident, "path-trace"), nullptr);
+  EXPECT_FALSE(incident.closed.has_value()) << "it is out of service";
+}
+
+TEST_F(PipelineRoutes, LastsUntilTheLinkIsUsedAgain) {
+  out_ = {uplink(2, 1)};
+  back_ = at_s(300);
+  bench_.run(500);
+  ASSERT_THAT(bench_.incidents(), SizeIs(1));
+  ASSERT_TRUE(bench_.incidents().front().closed.has_value());
+  EXPECT_GE(*bench_.incidents().front().closed, at_s(300));
+}
+
+class PipelineRoutesHashed : public PipelineRoutes,
+                             public testing::WithParamInterface<std::uint32_t> {};
+
+TEST_P(PipelineRoutesHashed, IsNoFailure) {
+  salt_ = GetParam();
+  bench_.run(kFault + 120);
+  EXPECT_THAT(bench_.incidents(), IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Salts, PipelineRoutesHashed, testing::Values(1U, 77U, 4711U, 90001U));
+
+TEST_F(PipelineRoutes, NamesASwitchThatNobodyGoesThroughAnyMore) {
+  for (std::uint32_t endpoint = 0; endpoint < kHosts; endpoint += 2) {
+    out_.insert(uplink(endpoint, 3));
+  }
+  bench_.run(kFault + 52);
+  SCOPED_TRACE(summary(bench_.incidents(), bench_.world.components));
+  ASSERT_THAT(standing(), SizeIs(1));
+  const Incident incident = standing().front();
+  const Component& named = bench_.world.components[incident.candidates.front().component];
+  EXPECT_EQ(named.type, ComponentType::kSwitch);
+  EXPECT_EQ(named.name, "agg-3");
+}
+
+TEST_F(PipelineRoutes, PlacesWhatWasLostBeforeThePathsMoved) {
+  out_ = {uplink(2, 1)};
+  // Lost on the way over the link, for as long as routing took; the paths are found elsewhere.
+  bench_.world.effects.push_back({.from = at_s(kFault) - std::chrono::milliseconds(900),
+                                  .to = at_s(kFault),
+                                  .hits =
+                                      [this](const FlowKey& flow) {
+                                        const Time before = at_s(kFault - 1);
+                                        return crosses_out(flow.source, flow.target, before) ||
+                                               crosses_out(flow.target, flow.source, before);
+                                      },
+                                  .lose_one_in = 1});
+  bench_.run(kFault + 20);
+  SCOPED_TRACE(summary(bench_.incidents(), bench_.world.components));
+  ASSERT_THAT(standing(), SizeIs(1));
+  EXPECT_THAT(bench_.candidates(standing().front()), ElementsAre(uplink(2, 1)));
+  EXPECT_LE(standing().front().opened, at_s(kFault + 3));
+}
+
+TEST_F(PipelineRoutes, NeedsMoreThanHalfAsManyChoicesWhereAnswersComeBackTheSameWay) {
+  // Two RNICs of a ToR have 20 pairs either way over four links: 40 choices there and 40 back, or
+  // 40 in all, which chance leaves one link out of with probability e^-11.5.
+  symmetric_ = true;
+  out_ = {uplink(2, 1)};
+  bench_.run(kFault + 90);
+  EXPECT_THAT(bench_.incidents(), IsEmpty());
+}
+
+TEST_F(PipelineRoutes, SaysNothingWhileNobodyCanTrace) {
+  out_ = {uplink(2, 1)};
+  trace_from_ = at_s(kFault + 10);
+  bench_.run(kFault + 90);
+  EXPECT_THAT(bench_.incidents(), IsEmpty()) << "nobody knows that it was ever in use";
+}
+
+TEST_F(PipelineRoutes, IsNoPartOfThePapersConfiguration) {
+  bench_.options.configuration = DetectionConfiguration::kPaper;
+  out_ = {uplink(2, 1)};
+  bench_.run(kFault + 90);
+  EXPECT_THAT(bench_.incidents(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace bonescan::fakes
