@@ -33,7 +33,7 @@ PlainAnalysis::PlainAnalysis(const PlainAnalysisOptions& options,
       detector_(&detector),
       localizer_(localizer),
       book_(options.incident),
-      paths_(telemetry.paths, PathBook::kForever),
+      paths_(telemetry.paths),
       log_(options.evidence_window),
       last_visit_(1, Time::min()),
       accused_at_(1, Time::min()) {}

@@ -29,10 +29,10 @@ struct FormerPath {
 
 class PathBook final {
  public:
-  /// @param max_age  kForever: a path is traced anew when somebody asks, and only then
-  PathBook(PathTracer& tracer, Duration max_age) : tracer_(&tracer), max_age_(max_age) {}
+  explicit PathBook(PathTracer& tracer) : tracer_(&tracer) {}
 
-  static constexpr Duration kForever = Duration::max();
+  /// Until then a path is traced anew when somebody asks, and only then.
+  void set_max_age(Duration max_age) { max_age_ = max_age; }
 
   /// The path as last traced, however old; traced on first use, nullptr while the tracer has no
   /// answer.
@@ -147,7 +147,7 @@ class PathBook final {
   }
 
   PathTracer* tracer_;
-  Duration max_age_;
+  Duration max_age_ = Duration::max();
   LinkUse use_;
   PagedColumn<PairId, Entry> entries_;
   std::map<PairId, std::vector<FormerPath>> former_;  ///< of the few that ever moved

@@ -32,9 +32,7 @@ PipelineState::PipelineState(const PipelineOptions& all_options, const Telemetry
     : options(all_options),
       telemetry(the_telemetry),
       scheduler(all_options.probing, all_options.seed),
-      paths(the_telemetry.paths,
-            all_options.configuration == DetectionConfiguration::kPaper ? PathBook::kForever
-                                                                        : kPathAge),
+      paths(the_telemetry.paths),
       log(all_options.loss.pool_window),
       inspector(all_options.localize, the_telemetry),
       incidents(incident_options(all_options)),

@@ -46,9 +46,6 @@ constexpr double kLinksOfAPath = 16.0;
 /// Evidence from before an incident opened that still counts when it is looked at again. @ours
 constexpr Duration kLead = std::chrono::seconds(10);
 
-/// Routing moves without telling anybody.  @ours
-constexpr Duration kPathAge = std::chrono::seconds(30);
-
 /// What every visit of a pair needs to know and leaves behind.
 struct PairMemory {
   Time last_visit = Time::min();

@@ -14,6 +14,11 @@ constexpr double kOpenNats = 14.0;
 /// Where packets were lost on the way that was left, little more is needed. @ours
 constexpr double kLossyNats = 3.0;
 
+/// A visit has its path traced anew when it is so old, and has been visited so often on it: a trace
+/// costs as much as a visit. @ours
+constexpr Duration kPathAge = std::chrono::seconds(30);
+constexpr int kPathSweeps = 3;
+
 /// A pair left a link lately if its move was found so long ago. @ours
 constexpr Duration kLately = std::chrono::seconds(60);
 
@@ -32,6 +37,7 @@ void RouteWatch::run(Time now) {
   if (state_->paper()) {
     return;
   }
+  state_->paths.set_max_age(std::max(kPathAge, kPathSweeps * state_->sweep()));
   known_.clear();
   state_->devices.update();
   const std::vector<IncidentIndex> open = state_->incidents.open();

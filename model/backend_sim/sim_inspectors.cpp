@@ -74,6 +74,7 @@ SimPathTracer::SimPathTracer(World& world,
 
 std::vector<PathHop> SimPathTracer::hops(const LinkPath& path) {
   std::vector<PathHop> hops;
+  hops.reserve(path.span().size());
   for (const LinkId link : path.span()) {
     const CableId cable = Fabric::cable_of(link);
     ComponentId& component = cable_components_[cable];

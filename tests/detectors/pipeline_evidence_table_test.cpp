@@ -10,7 +10,7 @@ using testing::IsEmpty;
 /// Three separate segments: pairs within one share no cable with the others.
 class EvidenceTableTest : public testing::Test {
  protected:
-  EvidenceTableTest() : book_(world_.telemetry().paths, PathBook::kForever) {
+  EvidenceTableTest() : book_(world_.telemetry().paths) {
     const std::pair<std::uint32_t, std::uint32_t> ends[] = {{0, 1}, {1, 0}, {2, 3}, {4, 5}};
     for (std::uint32_t p = 0; p < 4; ++p) {
       book_.path(PairId(p), {EndpointId(ends[p].first), EndpointId(ends[p].second), 1}, at_s(0));

@@ -38,7 +38,7 @@ TEST(PathBook, KeepsThePathThatAVisitTook) {
   world.trace_script = [&](const FlowKey&, Time now) -> Expected<TracedPath> {
     return now < at_s(10) ? way("link(a, b)") : now < at_s(20) ? way("link(a, c)") : way("x");
   };
-  PathBook book(world.telemetry().paths, PathBook::kForever);
+  PathBook book(world.telemetry().paths);
   const auto name = [&](const TracedPath* path) {
     return world.components[path->request.front().link].name;
   };
@@ -66,7 +66,8 @@ TEST(PathBook, TracesAPathAnewWhenItIsOld) {
     return answers ? Expected<TracedPath>(world.healthy_path(key))
                    : fail(ErrorCode::kPending, "on its way");
   };
-  PathBook book(world.telemetry().paths, std::chrono::seconds(30));
+  PathBook book(world.telemetry().paths);
+  book.set_max_age(std::chrono::seconds(30));
   for (const std::int64_t s : {0, 11, 22, 33, 44}) {
     EXPECT_NE(book.path(PairId(0), flow, at_s(s)), nullptr);
   }

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Counts the UDP source ports of the RoCE v2 packets that leave an interface; JSON on stdout.
 
-usage: count_source_ports.py INTERFACE SECONDS
+usage: count_source_ports.py INTERFACE
 
+Says "listening" once it does, and counts until its standard input ends.
 Listens on a packet socket, so it sees what the device sent and not what somebody meant to send.
 """
 
 import json
+import select
 import socket
 import struct
 import sys
-import time
 
 ETH_P_ALL = 3
 ETH_P_IP = 0x0800
@@ -30,17 +31,12 @@ def source_port(frame):
 
 
 def main():
-    interface, seconds = sys.argv[1], float(sys.argv[2])
     packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-    packets.bind((interface, 0))
-    end = time.monotonic() + seconds
+    packets.bind((sys.argv[1], 0))
+    print("listening", flush=True)
     ports = {}
-    while (left := end - time.monotonic()) > 0:
-        packets.settimeout(left)
-        try:
-            frame, address = packets.recvfrom(256)
-        except TimeoutError:
-            break
+    while packets in select.select([packets, sys.stdin], [], [])[0]:
+        frame, address = packets.recvfrom(256)
         port = source_port(frame) if address[2] == PACKET_OUTGOING else None
         if port is not None:
             ports[port] = ports.get(port, 0) + 1

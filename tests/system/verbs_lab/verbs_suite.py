@@ -16,7 +16,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import roce_frames
@@ -255,23 +254,23 @@ class Suite:
             text = call(self.ud_probe, f"rxe{source}", f"rxe{target}", "50")
             result[f"rxe{source}-rxe{target}"] = json.loads(text)
         result["eight_qps"] = self.ports_while(
-            "e1", 10.0, lambda: call(self.ud_probe, "rxe1", "rxe3", "100", "8")
+            "e1", lambda: call(self.ud_probe, "rxe1", "rxe3", "100", "8")
         )
         say(f"yardstick: {result}")
         return result
 
-    def ports_while(self, interface, seconds, action):
-        capture = []
-        thread = threading.Thread(
-            target=lambda: capture.append(
-                json.loads(call(f"{HERE}/count_source_ports.py", interface, str(seconds)))
-            )
-        )
-        thread.start()
-        time.sleep(3.0)  # until it listens
-        action()
-        thread.join()
-        return capture[0]
+    @staticmethod
+    def ports_while(interface, action):
+        with subprocess.Popen(
+            [f"{HERE}/count_source_ports.py", interface],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as capture:
+            capture.stdout.readline()  # it listens
+            action()
+            counts, _ = capture.communicate()  # closes its input: it stops
+        return json.loads(counts)
 
     def run(self):
         result = {"yardstick": self.yardstick()}
@@ -287,7 +286,7 @@ class Suite:
             return result
         say("the agents probe")
         time.sleep(SETTLE_S)
-        result["agent_ports"] = self.ports_while("e1", 8.0, lambda: None)
+        result["agent_ports"] = self.ports_while("e1", lambda: time.sleep(5.0))
         self.healthy("healthy", HEALTHY_S)
         self.network_fault("loss_100")
         self.network_fault("loss_10")
