@@ -5,8 +5,10 @@
 namespace bonescan {
 namespace {
 
-/// So many pairs of an RNIC, late in part within this time, are no accident. @ours
+/// So many pairs of an RNIC, late in part within this time, are no accident; nor are so many visits
+/// of two pairs, which the entries' period may meet time after time. @ours
 constexpr std::size_t kFewestPairs = 3;
+constexpr std::size_t kFewestVisits = 4;
 constexpr Duration kTogether = std::chrono::seconds(30);
 
 /// Entries that are away for a tenth of the time are there at all of them with a chance of 1 in
@@ -24,7 +26,6 @@ void TableWatch::late_in_part(Time now, PairId pair, float upper_factor) {
 
 void TableWatch::add(EndpointId at, const Part& part) {
   Watched& watched = watched_[at];
-  std::erase_if(watched.parts, [&](const Part& known) { return known.pair == part.pair; });
   watched.parts.push_back(part);
 }
 
@@ -37,7 +38,9 @@ std::vector<TableWatch::Found> TableWatch::read(Time now) {
   std::vector<Found> found;
   for (auto& [at, watched] : watched_) {
     const std::size_t pairs = distinct_pairs(watched);
-    if (watched.rests_until > now || pairs < kFewestPairs) {
+    const bool enough = pairs >= kFewestPairs ||
+                        (pairs + 1 == kFewestPairs && watched.parts.size() >= kFewestVisits);
+    if (watched.rests_until > now || !enough) {
       continue;
     }
     const Part newest = watched.parts.back();

@@ -52,7 +52,7 @@ class TableWatch final {
   };
 
   struct Watched {
-    std::vector<Part> parts;  ///< one a pair, directions apart; the last is the newest
+    std::vector<Part> parts;  ///< one a visit, oldest first
     int reads = 0;
     Time rests_until = Time::min();
   };
