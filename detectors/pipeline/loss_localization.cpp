@@ -340,6 +340,9 @@ IncidentIndex LossStage::overlay_incident_of(PairId pair) const {
 IncidentIndex LossStage::underlay_incident_of(const Unexplained& item) const {
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
+    if (incident.kind == kLinkWithdrawn && lost_on(incident, item.pair, item.since)) {
+      return index;
+    }
     const bool gray = incident.symptom == Symptom::kLoss && item.symptom == Symptom::kUnreachable;
     if (incident.layer == Layer::kUnderlay && about_loss(incident) && !gray &&
         state_->crosses_candidate(incident, item.pair)) {

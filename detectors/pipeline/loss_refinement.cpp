@@ -18,7 +18,7 @@ bool voted(const Incident& incident) {
 
 bool LossStage::due(const Incident& incident, IncidentIndex index, Time now) {
   if (incident.layer != Layer::kUnderlay || !about_loss(incident) || incident.last_seen != now ||
-      state_->named_device(incident).valid() || incident.kind == kLinkWithdrawn) {
+      state_->named_device(incident).valid()) {
     return false;
   }
   // While a set is named, or nobody has voted, also whenever another pair has joined.

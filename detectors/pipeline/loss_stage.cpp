@@ -186,6 +186,10 @@ Attribution LossStage::attribute(Time now, const VisitOutcome& visit) {
   const bool silent = state_->log.streak(visit.pair) >= state_->options.loss.consecutive;
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
+    if (incident.kind == kLinkWithdrawn && lost_on(incident, visit.pair, visit.start)) {
+      state_->incidents.attribute(index, now, visit.pair);
+      return Attribution::kIncident;
+    }
     if (!about_loss(incident) || incident.layer == Layer::kAgent) {
       continue;
     }
@@ -202,6 +206,11 @@ Attribution LossStage::attribute(Time now, const VisitOutcome& visit) {
     }
   }
   return Attribution::kNone;
+}
+
+bool LossStage::lost_on(const Incident& withdrawn, PairId pair, Time start) const {
+  const TracedPath* path = state_->paths.at(pair, start);
+  return path != nullptr && state_->crosses_candidate(withdrawn, *path);
 }
 
 void LossStage::address_changed(const MembershipEvent& event) {

@@ -197,7 +197,12 @@ class LossStage final {
 
   static bool suspects(const Accusation& accusation, ComponentId link);
 
-  static bool about_loss(const Incident& incident) { return incident.symptom != Symptom::kLatency; }
+  /// A link that is out of service explains nothing that is lost elsewhere: see lost_on().
+  static bool about_loss(const Incident& incident) {
+    return incident.symptom != Symptom::kLatency && incident.kind != kLinkWithdrawn;
+  }
+  /// Did the pair's path of that time cross the link that has been out of service since?
+  bool lost_on(const Incident& withdrawn, PairId pair, Time start) const;
 
   PipelineState* state_;
   LinkLedger ledger_;        ///< the paper's configuration only

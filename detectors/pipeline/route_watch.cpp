@@ -81,8 +81,10 @@ std::optional<RouteWatch::Idle> RouteWatch::look(Time now, ComponentId link) {
     return std::nullopt;  // It is in use, or nobody knows that it ever was.
   }
   if (found->device.valid()) {
-    found->nats = std::log(2.0) * static_cast<double>(found->left.size());
+    found->siblings = most_siblings(found->device);
+    found->choices = static_cast<std::uint32_t>(found->left.size());
   }
+  found->nats = -std::log1p(-1.0 / found->siblings) * found->choices;
   return found;
 }
 
@@ -125,8 +127,23 @@ std::optional<RouteWatch::Idle> RouteWatch::look_at_link(Time now, ComponentId l
   if (symmetric(beside)) {
     found.choices /= 2;  // The answer's way was no choice.
   }
-  found.nats = -std::log1p(-1.0 / found.siblings) * found.choices;
   return found;
+}
+
+std::uint32_t RouteWatch::most_siblings(DeviceId device) const {
+  std::uint32_t most = 2;
+  for (const ComponentId link : state_->devices.links(device)) {
+    const auto [lower, upper] = state_->devices.ends(link).devices;
+    if (upper != device || !lower.valid()) {
+      continue;
+    }
+    std::uint32_t upwards = 0;
+    for (const ComponentId other : state_->devices.links(lower)) {
+      upwards += state_->devices.ends(other).devices[0] == lower ? 1 : 0;
+    }
+    most = std::max(most, upwards);
+  }
+  return most;
 }
 
 bool RouteWatch::is_switch(DeviceId device) const {
@@ -272,7 +289,25 @@ void RouteWatch::place(Time now, IncidentIndex index, const Idle& idle) {
   for (const PairId pair : idle.left) {
     state_->incidents.attribute(index, now, pair);
   }
-  kept_.push_back({index, idle.links, idle.left.front()});
+  const IncidentIndex kept = merge_twin(now, index);
+  std::erase_if(kept_, [&](const Kept& one) { return state_->incidents.same(one.index, kept); });
+  kept_.push_back({kept, idle.links, idle.left.front()});
+}
+
+IncidentIndex RouteWatch::merge_twin(Time now, IncidentIndex index) {
+  const ComponentId named = state_->incidents[index].candidates.front().component;
+  for (const IncidentIndex other : state_->incidents.open()) {
+    const Incident& incident = state_->incidents[other];
+    if (state_->incidents.same(index, other) || incident.kind != kLinkWithdrawn ||
+        incident.candidates.front().component != named) {
+      continue;
+    }
+    const bool older = state_->incidents.place_of(other) < state_->incidents.place_of(index);
+    const IncidentIndex kept = older ? other : index;
+    state_->incidents.merge(older ? index : other, kept, now);
+    return kept;
+  }
+  return index;
 }
 
 void RouteWatch::keep(Time now) {

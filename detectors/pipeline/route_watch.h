@@ -70,6 +70,10 @@ class RouteWatch final {
   std::vector<ComponentId> left_by(const Incident& incident) const;
   void report(Time now, const Idle& idle);
   void place(Time now, IncidentIndex index, const Idle& idle);
+  /// Another incident about the same goes on in the older of both, which is returned.
+  IncidentIndex merge_twin(Time now, IncidentIndex index);
+  /// Links upwards from what is below the switch, at least 2: to whom its flows could go.
+  std::uint32_t most_siblings(DeviceId device) const;
   void keep(Time now);
 
   PipelineState* state_;

@@ -167,6 +167,21 @@ TEST_F(PipelineRoutes, PlacesWhatWasLostBeforeThePathsMoved) {
   EXPECT_LE(standing().front().opened, at_s(kFault + 3));
 }
 
+// The link stays out of service for hours; what its pairs lose meanwhile has other reasons.
+TEST_F(PipelineRoutes, ExplainsNothingThatItsPairsLoseElsewhere) {
+  out_ = {uplink(2, 1)};
+  bench_.world.effects.push_back(
+      {.from = at_s(200), .hits = to_endpoint(EndpointId(7)), .lose_one_in = 1});
+  bench_.run(260);
+  SCOPED_TRACE(summary(bench_.incidents(), bench_.world.components));
+  ASSERT_THAT(standing(), SizeIs(2));
+  const Incident second = standing()[1];
+  EXPECT_THAT(bench_.candidates(second),
+              ElementsAre(link(bench_.world.endpoints()[EndpointId(7)].name, tor(EndpointId(7)))));
+  EXPECT_LE(second.opened, at_s(203));
+  EXPECT_THAT(second.pairs, SizeIs(2 * (kHosts - 1)));
+}
+
 TEST_F(PipelineRoutes, NeedsMoreThanHalfAsManyChoicesWhereAnswersComeBackTheSameWay) {
   // Two RNICs of a ToR have 20 pairs either way over four links: 40 choices there and 40 back, or
   // 40 in all, which chance leaves one link out of with probability e^-11.5.
