@@ -167,6 +167,31 @@ TEST_F(PipelineRoutes, PlacesWhatWasLostBeforeThePathsMoved) {
   EXPECT_LE(standing().front().opened, at_s(kFault + 3));
 }
 
+// By elimination it could be any link that only this pair crosses.
+TEST_F(PipelineRoutes, PlacesTheLossOfOnePairOnTheLinkThatWasLeft) {
+  symmetric_ = true;  // Too few choices for an incident without a loss.
+  out_ = {uplink(2, 1)};
+  EndpointId other(4);
+  while (!crosses_out(EndpointId(2), other, kStartOfRun)) {
+    other = EndpointId(other.index() + 1);
+    ASSERT_LT(other.index(), static_cast<std::uint32_t>(kHosts));
+  }
+  bench_.options.follow_up.probes_per_round = 0;
+  bench_.world.effects.push_back({.from = at_s(kFault) - std::chrono::seconds(12),
+                                  .to = at_s(kFault),
+                                  .hits =
+                                      [other](const FlowKey& flow) {
+                                        return std::minmax(flow.source, flow.target) ==
+                                               std::minmax(EndpointId(2), other);
+                                      },
+                                  .lose_one_in = 1});
+  bench_.run(kFault + 40);
+  SCOPED_TRACE(summary(bench_.incidents(), bench_.world.components));
+  ASSERT_THAT(standing(), SizeIs(1));
+  EXPECT_LT(standing().front().opened, at_s(kFault + 2));
+  EXPECT_THAT(bench_.candidates(standing().front()), ElementsAre(uplink(2, 1)));
+}
+
 // The link stays out of service for hours; what its pairs lose meanwhile has other reasons.
 TEST_F(PipelineRoutes, ExplainsNothingThatItsPairsLoseElsewhere) {
   out_ = {uplink(2, 1)};
