@@ -122,6 +122,8 @@ void LatencyStage::open_watched(Time now, const TableWatch::Found& found) {
                    found.pairs)});
   state_->explain_walk(index, now, found.pair);
   state_->incidents.add_evidence(
+      index, {now, "underlay-vote", true, "visits that are late in part accuse no link"});
+  state_->incidents.add_evidence(
       index,
       {now,
        "flow-table-diff",

@@ -54,11 +54,14 @@ void RouteWatch::run(Time now) {
       report(now, *found);
     }
   }
-  keep(now);
+  watch_kept(now);
 }
 
 void RouteWatch::release(PairRange pairs) {
-  std::erase_if(kept_, [&](const Kept& kept) { return pairs.holds(kept.pair); });
+  for (Kept& kept : kept_) {
+    std::erase_if(kept.left, [&](PairId pair) { return pairs.holds(pair); });
+  }
+  std::erase_if(kept_, [](const Kept& kept) { return kept.left.empty(); });
 }
 
 const std::optional<RouteWatch::Idle>& RouteWatch::idle(Time now, ComponentId link) {
@@ -213,7 +216,8 @@ bool RouteWatch::symmetric(std::span<const PairId> pairs) const {
 
 void RouteWatch::place_lossy(Time now, IncidentIndex index) {
   const Idle* best = nullptr;
-  for (const ComponentId link : left_by(state_->incidents[index])) {
+  const Incident& incident = state_->incidents[index];
+  for (const ComponentId link : left_by(incident.pairs, incident.opened - kLead)) {
     const auto& found = idle(now, link);
     if (found && found->nats >= kLossyNats && (best == nullptr || found->nats > best->nats)) {
       best = &*found;
@@ -224,12 +228,12 @@ void RouteWatch::place_lossy(Time now, IncidentIndex index) {
   }
 }
 
-std::vector<ComponentId> RouteWatch::left_by(const Incident& incident) const {
+std::vector<ComponentId> RouteWatch::left_by(std::span<const PairId> pairs, Time since) const {
   std::vector<ComponentId> links;
-  for (const PairId pair : incident.pairs) {
+  for (const PairId pair : pairs) {
     const TracedPath* path = state_->live(pair) ? state_->paths.known(pair) : nullptr;
     for (const FormerPath& one : state_->paths.former(pair)) {
-      if (path == nullptr || one.until < incident.opened - kLead) {
+      if (path == nullptr || one.until < since) {
         continue;
       }
       for_each_hop(one.path, [&](const PathHop& hop) {
@@ -250,9 +254,16 @@ void RouteWatch::report(Time now, const Idle& idle) {
     if (!about_loss(incident)) {
       continue;
     }
+    if (incident.kind == kLinkWithdrawn && now - incident.opened <= kLately &&
+        std::includes(
+            incident.pairs.begin(), incident.pairs.end(), idle.left.begin(), idle.left.end())) {
+      return;  // Nobody goes there since nobody goes over the other.
+    }
     // Names it, or the switch that it ends at.
     if (state_->names_link(incident, idle.links.front())) {
-      if (incident.kind != kLinkWithdrawn && !state_->named_device(incident).valid()) {
+      if (incident.kind == kLinkWithdrawn) {
+        keep(index, idle.links, idle.left);  // It was back in between.
+      } else if (!state_->named_device(incident).valid()) {
         place(now, index, idle);
       }
       return;
@@ -266,32 +277,58 @@ void RouteWatch::report(Time now, const Idle& idle) {
 
 void RouteWatch::place(Time now, IncidentIndex index, const Idle& idle) {
   ComponentTable& components = state_->telemetry.components;
-  ComponentId named = idle.links.front();
+  std::vector<Candidate> candidates;
+  std::vector<ComponentId> links = idle.links;
   std::string why;
   if (idle.device.valid()) {
     const Component& device = state_->devices[idle.device];
-    named = components.intern(device.type, device.name);
-    why = fmt::format("no path crosses any of its {} links", idle.links.size());
+    candidates = {{components.intern(device.type, device.name), idle.nats}};
+    why = fmt::format("no path crosses any of its {} links", links.size());
   } else {
+    candidates = {{links.front(), idle.nats}};
     why = fmt::format("none of {} choices among {} links falls on it", idle.choices, idle.siblings);
+    for (const Idle& other : left_alike(now, idle)) {
+      candidates.push_back({other.links.front(), other.nats});
+      links.push_back(other.links.front());
+    }
   }
-  state_->incidents.place(index, Layer::kUnderlay, kLinkWithdrawn, {{named, idle.nats}}, 1.0);
+  state_->incidents.place(index,
+                          Layer::kUnderlay,
+                          kLinkWithdrawn,
+                          candidates,
+                          1.0 / static_cast<double>(candidates.size()));
   state_->incidents.add_evidence(
       index,
       {now,
        "path-trace",
        false,
        fmt::format("{} is out of service: {} pairs have left it, {}, {:.1f} nats against chance",
-                   components[named].name,
+                   components[candidates.front().component].name,
                    idle.left.size(),
                    why,
                    idle.nats)});
   for (const PairId pair : idle.left) {
     state_->incidents.attribute(index, now, pair);
   }
-  const IncidentIndex kept = merge_twin(now, index);
-  std::erase_if(kept_, [&](const Kept& one) { return state_->incidents.same(one.index, kept); });
-  kept_.push_back({kept, idle.links, idle.left.front()});
+  keep(merge_twin(now, index), std::move(links), idle.left);
+}
+
+void RouteWatch::keep(IncidentIndex index,
+                      std::vector<ComponentId> links,
+                      std::vector<PairId> left) {
+  std::erase_if(kept_, [&](const Kept& one) { return state_->incidents.same(one.index, index); });
+  kept_.push_back({index, std::move(links), std::move(left)});
+}
+
+std::vector<RouteWatch::Idle> RouteWatch::left_alike(Time now, const Idle& idle) {
+  std::vector<Idle> alike;
+  for (const ComponentId link : left_by(idle.left, now - kLately)) {
+    const auto& other = this->idle(now, link);
+    if (link != idle.links.front() && other && !other->device.valid() && other->left == idle.left) {
+      alike.push_back(*other);
+    }
+  }
+  return alike;
 }
 
 IncidentIndex RouteWatch::merge_twin(Time now, IncidentIndex index) {
@@ -310,16 +347,26 @@ IncidentIndex RouteWatch::merge_twin(Time now, IncidentIndex index) {
   return index;
 }
 
-void RouteWatch::keep(Time now) {
+void RouteWatch::watch_kept(Time now) {
   const LinkUse& use = state_->paths.use();
+  const auto in_use = [&](const Kept& kept) {
+    return std::any_of(
+        kept.links.begin(), kept.links.end(), [&](ComponentId link) { return use.over(link) > 0; });
+  };
+  for (Kept& kept : kept_) {
+    const PairId pair = kept.left[kept.next++ % kept.left.size()];
+    state_->paths.retrace(pair, state_->flow(pair), now);
+    if (in_use(kept)) {
+      for (const PairId other : kept.left) {
+        state_->paths.retrace(other, state_->flow(other), now);
+      }
+    }
+  }
   std::erase_if(kept_, [&](const Kept& kept) {
-    return state_->incidents[kept.index].closed.has_value() ||
-           std::any_of(kept.links.begin(), kept.links.end(), [&](ComponentId link) {
-             return use.over(link) > 0;
-           });
+    return state_->incidents[kept.index].closed.has_value() || in_use(kept);
   });
   for (const Kept& kept : kept_) {
-    state_->incidents.attribute(kept.index, now, kept.pair);
+    state_->incidents.attribute(kept.index, now, kept.left.front());
   }
 }
 

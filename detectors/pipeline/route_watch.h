@@ -8,6 +8,9 @@
 // Who has lost packets on paths that moved since was hurt by what they moved away from: where such
 // an incident's former paths cross a link that is out of service, that is its place.
 //
+// Links that the same pairs left together are not told apart: all are named.  What only some of
+// these pairs left needs no reason of its own.
+//
 // Invariants: 1. nothing is said before the paths were traced anew, moments ago; 2. a link of an
 // RNIC is not judged: its host tells of its ports, and a bond that rests one of its legs is in
 // order.  Not in the paper's configuration.  Internal to detectors/pipeline; thread-compatible.
@@ -46,7 +49,8 @@ class RouteWatch final {
   struct Kept {
     IncidentIndex index = 0;
     std::vector<ComponentId> links;
-    PairId pair;  ///< one that crossed it
+    std::vector<PairId> left;  ///< pairs that crossed it
+    std::size_t next = 0;      ///< of these, to be traced
   };
 
   /// The link, or a switch at its end.  nullopt: it is in use, it is an RNIC's, or there is nothing
@@ -66,15 +70,20 @@ class RouteWatch final {
   bool symmetric(std::span<const PairId> pairs) const;
 
   void place_lossy(Time now, IncidentIndex index);
-  /// Links of former paths of its pairs, which these have left.
-  std::vector<ComponentId> left_by(const Incident& incident) const;
+  /// Links that these pairs have left, as was found since then.
+  std::vector<ComponentId> left_by(std::span<const PairId> pairs, Time since) const;
+  /// Other links that the same pairs have left: paths do not tell which of them is the reason.
+  std::vector<Idle> left_alike(Time now, const Idle& idle);
   void report(Time now, const Idle& idle);
   void place(Time now, IncidentIndex index, const Idle& idle);
   /// Another incident about the same goes on in the older of both, which is returned.
   IncidentIndex merge_twin(Time now, IncidentIndex index);
   /// Links upwards from what is below the switch, at least 2: to whom its flows could go.
   std::uint32_t most_siblings(DeviceId device) const;
-  void keep(Time now);
+  void keep(IncidentIndex index, std::vector<ComponentId> links, std::vector<PairId> left);
+  /// One pair of each is traced a turn: where it is back, all are, and what they lose next was lost
+  /// there.
+  void watch_kept(Time now);
 
   PipelineState* state_;
   std::map<ComponentId, std::optional<Idle>> known_;  ///< of this turn
