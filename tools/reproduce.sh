@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The evaluation of the paper, simulated: runs the campaigns of scenarios/paper and writes results/paper.
 #
-#   tools/reproduce.sh          everything; under an hour on two cores. 60 worlds of each kind for this detector, 8
+#   tools/reproduce.sh          everything; under an hour on two cores. 60 worlds of each kind for this detector, 4
 #                               for the others
-#   tools/reproduce.sh --brief  20 worlds of each kind for this detector, 4 for the others; half an hour
+#   tools/reproduce.sh --brief  20 worlds of each kind for this detector, 2 for the others; twenty minutes
 #   tools/reproduce.sh --quick  a world or two of each kind, in build/reproduce/quick; under five minutes
 #
 # Killed, it goes on where it was: the campaigns are kept in build/reproduce.  Days of the null campaign
@@ -18,14 +18,14 @@ exec < /dev/null
 out=results/paper
 work=build/reproduce
 last_types=119 # 60 odd seeds
-last_schemes=15
-last_worlds=100007
+last_schemes=7
+last_worlds=100003
 case "${1:-}" in
   "") ;;
   --brief)
     last_types=39
-    last_schemes=7
-    last_worlds=100003
+    last_schemes=3
+    last_worlds=100001
     ;;
   --quick)
     out=build/reproduce/quick/paper
