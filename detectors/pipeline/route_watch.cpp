@@ -154,8 +154,14 @@ bool RouteWatch::is_switch(DeviceId device) const {
 }
 
 bool RouteWatch::deserted(Time now, std::span<const ComponentId> links) {
-  for (const PairId pair : pairs_over(links)) {
-    const TracedPath* path = state_->paths.retrace(pair, state_->flow(pair), now);
+  // Nearly always the first pair stays: no list of all is made.
+  for (std::uint32_t i = 0; i < state_->scheduler.pairs().size(); ++i) {
+    const PairId pair(i);
+    const TracedPath* path = state_->live(pair) ? state_->paths.known(pair) : nullptr;
+    if (path == nullptr || !crosses_one(*path, links)) {
+      continue;
+    }
+    path = state_->paths.retrace(pair, state_->flow(pair), now);
     if (path != nullptr && crosses_one(*path, links)) {
       return false;
     }
