@@ -27,7 +27,7 @@ bool crosses_one(const TracedPath& path, std::span<const ComponentId> links) {
       links.begin(), links.end(), [&](ComponentId link) { return crosses(path, link); });
 }
 
-bool about_loss(const Incident& incident) {
+bool lost_in_underlay(const Incident& incident) {
   return incident.layer == Layer::kUnderlay && incident.symptom != Symptom::kLatency;
 }
 
@@ -43,7 +43,7 @@ void RouteWatch::run(Time now) {
   const std::vector<IncidentIndex> open = state_->incidents.open();
   for (const IncidentIndex index : open) {
     const Incident& incident = state_->incidents[index];
-    if (!incident.closed && about_loss(incident) && incident.kind != kLinkWithdrawn &&
+    if (!incident.closed && lost_in_underlay(incident) && incident.kind != kLinkWithdrawn &&
         (incident.opened == now || state_->due_again(incident, now))) {
       place_lossy(now, index);
     }
@@ -257,7 +257,7 @@ std::vector<ComponentId> RouteWatch::left_by(std::span<const PairId> pairs, Time
 void RouteWatch::report(Time now, const Idle& idle) {
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
-    if (!about_loss(incident)) {
+    if (!lost_in_underlay(incident)) {
       continue;
     }
     if (incident.kind == kLinkWithdrawn && now - incident.opened <= kLately &&
