@@ -84,6 +84,12 @@ bool moves_load(EffectKind kind) {
          kind == EffectKind::kHashChange;
 }
 
+/// Does it send packets another way that is as good?  Then paths that were traced differ, and
+/// nothing else.
+bool moves_paths(EffectKind kind) {
+  return kind == EffectKind::kHashChange;
+}
+
 /// Of all jobs; none if they are too many.
 std::vector<RnicId> few_rnics(const World& world) {
   std::vector<RnicId> rnics;
@@ -170,13 +176,16 @@ GroundTruth::GroundTruth(World& world,
                          std::uint32_t bytes,
                          std::uint8_t dscp)
     : world_(&world),
-      load_(world.options().load.model == LoadModel::kLinks ? std::make_unique<LoadSight>(world)
-                                                            : nullptr),
       faults_(&faults),
       port_of_(port_of),
       bytes_(bytes),
       dscp_(dscp),
-      watches_(faults.size()) {}
+      watches_(faults.size()) {
+  if (world.options().load.model == LoadModel::kLinks) {
+    planned_ = std::make_unique<PlannedRoutes>(world);
+    load_ = std::make_unique<LoadSight>(world, *planned_);
+  }
+}
 
 void GroundTruth::on_fault(void* self, std::size_t fault, bool begun) {
   auto& truth = *static_cast<GroundTruth*>(self);
@@ -199,6 +208,13 @@ void GroundTruth::begin(std::size_t fault) {
                      std::any_of(spec.effects.begin(),
                                  spec.effects.end(),
                                  [](const EffectSpec& effect) { return moves_load(effect.kind); });
+  watch.moves_paths =
+      std::any_of(spec.effects.begin(), spec.effects.end(), [](const EffectSpec& effect) {
+        return moves_paths(effect.kind);
+      });
+  if (watch.moves_paths && !planned_) {
+    planned_ = std::make_unique<PlannedRoutes>(*world_);
+  }
   watch.pairs = footprint(spec);
   watch.jobs_revision = world_->jobs().revision();
   watches_[fault] = std::move(watch);
@@ -346,7 +362,8 @@ void GroundTruth::sample(std::uint64_t fault) {
                             action<&GroundTruth::sample>(*this, fault));
   if (watch.record.time_zero) {
     const bool every_phase =
-        watch.moves_load && world_->engine().now() - *watch.record.time_zero < kLoadRepeats;
+        watch.moves_load &&
+        (!watch.visible_since || world_->engine().now() - *watch.visible_since < kLoadRepeats);
     watch.interval = every_phase ? kFirstInterval : 2 * watch.interval;
     if (watch.moves_load || watch.pairs.size() < kManyPairs) {
       watch.interval = std::min(watch.interval, kLongestInterval);
@@ -379,21 +396,35 @@ void GroundTruth::compare(Watch& watch, RnicId source, RnicId target) {
       factor = std::max(factor, loaded_factor);
     }
   }
-  if (!differs) {
+  const bool moved = watch.moves_paths && (other_way(source, target, spec.source_port) ||
+                                           other_way(target, source, spec.source_port));
+  if (!differs && !moved) {
     return;
   }
   TruthRecord& record = watch.record;
   if (!record.time_zero) {
     record.time_zero = now;
   }
-  if (loss >= kVisibleLoss || factor >= kVisibleFactor) {
+  const bool visible = loss >= kVisibleLoss || factor >= kVisibleFactor;
+  if (visible && !record.visible) {
     record.visible = true;
+    watch.visible_since = now;
+  }
+  if (visible || moved) {
     record.affected.emplace_back(source, target);
     record.affected_leases.emplace_back(world_->leases().number(source),
                                         world_->leases().number(target));
   }
   record.loss_ratio = std::max(record.loss_ratio, loss);
   record.latency_factor = std::max(record.latency_factor, factor);
+}
+
+bool GroundTruth::other_way(RnicId source, RnicId target, std::uint16_t source_port) const {
+  const std::uint64_t flow = flow_hash(source.index(), target.index(), source_port);
+  const LinkPath is = world_->router().path(source, target, flow);
+  const LinkPath planned = planned_->router().path(source, target, flow);
+  return !std::equal(
+      is.span().begin(), is.span().end(), planned.span().begin(), planned.span().end());
 }
 
 std::vector<TruthRecord> GroundTruth::records() const {

@@ -3,11 +3,13 @@
 //
 // Time zero is the first difference between the run and its fault-free twin on a path that can be
 // probed.  No second run is needed: what a path would show without faults is a closed form
-// (healthy_condition), and a test compares both with a real twin.  Load of links is seen as well
+// (healthy_condition), and a test compares both with a real twin.  A path that goes another way as
+// good is a difference too, of a fault that moves paths and does nothing else to them: traces show
+// it, and a round trip does not, so it makes no fault visible.  Load of links is seen as well
 // (load_sight.h), as far as it makes a fault visible: shifts below that are no first difference.
 // Conditions are sampled when a fault begins, every half second until the first difference (where
-// it moves load, for two steps of training more: who waits changes with their phases), then
-// ever more rarely. Nothing that detects may reach this file.
+// it moves load, until it is visible and for two steps of training more: who waits changes with
+// their phases), then ever more rarely. Nothing that detects may reach this file.
 #pragma once
 
 #include "faults/fault_spec.h"
@@ -49,7 +51,7 @@ struct TruthRecord {
   double loss_ratio = 0.0;      ///< largest seen
   double latency_factor = 1.0;  ///< largest seen
   std::vector<std::pair<RnicId, RnicId>>
-      affected;  ///< directed pairs, ascending: visibly different
+      affected;  ///< directed pairs, ascending: visibly different, or on another way as good
   /// The same by the leases that the RNICs had then: tenants come and go.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> affected_leases{};
 };
@@ -87,7 +89,9 @@ class GroundTruth final {
     TruthRecord record;
     bool active = false;
     Duration interval{};
+    std::optional<Time> visible_since;
     bool moves_load = false;                       ///< in a world whose links have a load
+    bool moves_paths = false;                      ///< to ways that are as good
     std::vector<std::pair<RnicId, RnicId>> pairs;  ///< that could be affected
     std::uint64_t jobs_revision = 0;               ///< for which `pairs` holds
   };
@@ -97,11 +101,14 @@ class GroundTruth final {
   void sample(std::uint64_t fault);
   void compare(Watch& watch, RnicId source, RnicId target);
   void place(TruthRecord& record, const FaultSpec& fault) const;
+  /// Does the flow go another way than was planned?  REQUIRES: planned_.
+  bool other_way(RnicId source, RnicId target, std::uint16_t source_port) const;
   bool told_by_host(const EffectSpec& effect) const;
   std::vector<std::pair<RnicId, RnicId>> footprint(const FaultSpec& fault) const;
 
   World* world_;
-  std::unique_ptr<LoadSight> load_;  ///< null if links have no load
+  std::unique_ptr<PlannedRoutes> planned_;  ///< null until somebody compares with it
+  std::unique_ptr<LoadSight> load_;         ///< null if links have no load
   const std::vector<FaultSpec>* faults_;
   PortOf port_of_;
   std::uint32_t bytes_;

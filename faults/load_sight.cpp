@@ -27,14 +27,12 @@ MeanLoad mean_load(const LinkLoads& loads,
 
 }  // namespace
 
-LoadSight::LoadSight(const World& world)
-    : world_(&world),
-      planned_links_(world.fabric()),
-      planned_(world.fabric(), planned_links_, world.options().seed) {}
+LoadSight::LoadSight(const World& world, const PlannedRoutes& planned)
+    : world_(&world), planned_(&planned) {}
 
 void LoadSight::look(Time now) {
   is_.cover(*world_, now, now + kAhead);
-  was_.cover_planned(*world_, planned_, now, now + kAhead);
+  was_.cover_planned(*world_, planned_->router(), now, now + kAhead);
   now_ = now;
 }
 
@@ -49,7 +47,7 @@ LoadDifference LoadSight::compare(const ProbeSpec& spec) const {
                      spec,
                      now_);
   };
-  return {.is = met(is_, world_->router()), .was = met(was_, planned_)};
+  return {.is = met(is_, world_->router()), .was = met(was_, planned_->router())};
 }
 
 }  // namespace bonescan

@@ -7,6 +7,7 @@
 // equal, bit for bit; 2. looking changes nothing.  Thread-compatible.
 #pragma once
 
+#include "faults/planned_routes.h"
 #include "model/probe_path.h"
 #include "model/workload/link_loads.h"
 #include "model/world.h"
@@ -25,8 +26,8 @@ struct LoadDifference {
 
 class LoadSight final {
  public:
-  /// REQUIRES: `world` outlives this.
-  explicit LoadSight(const World& world);
+  /// REQUIRES: both outlive this.
+  LoadSight(const World& world, const PlannedRoutes& planned);
 
   LoadSight(const LoadSight&) = delete;
   LoadSight& operator=(const LoadSight&) = delete;
@@ -39,8 +40,7 @@ class LoadSight final {
 
  private:
   const World* world_;
-  LinkTable planned_links_;  ///< of which none is avoided
-  Router planned_;
+  const PlannedRoutes* planned_;
   LinkLoads is_;
   LinkLoads was_;
   Time now_{};

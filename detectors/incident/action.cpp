@@ -17,13 +17,17 @@ struct Repair {
 };
 
 /// The first that fits counts.  What repairs a kind is the Repair column of faults/CATALOG.md.
-constexpr std::array<Repair, 29> kRepairs = {{
+constexpr std::array<Repair, 30> kRepairs = {{
     {"link-down",
      Layer::kUnderlay,
      "take {} out of service and bring its ports up, or replace its optics or cable"},
     {"link-withdrawn",
      Layer::kUnderlay,
      "see why routing has taken {} out of service, and bring its ports up"},
+    {"uplinks-idle",
+     Layer::kUnderlay,
+     "see why {} sends nothing over some of its uplinks (hash function and seed, members and "
+     "weights of its groups of equal-cost paths)"},
     {"link-loss",
      Layer::kUnderlay,
      "take {} out of service when traffic can go elsewhere, then clean or replace its transceivers "

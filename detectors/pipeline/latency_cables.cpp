@@ -75,7 +75,7 @@ void LatencyStage::absorb_lone(Time now, IncidentIndex index, std::span<const Li
       return state_->crosses_link(pair, suspects.front().link);
     });
     if (crosses) {
-      state_->place_on_links(now, other, "link-latency", suspects);
+      state_->place_on_links(now, other, kLinkLatency, suspects);
       return;
     }
   }

@@ -22,7 +22,8 @@ LatencyStage::LatencyStage(PipelineState& state)
     : state_(&state),
       vote_(latency_vote_options(state.options)),
       search_(latency_search_options(state.options)),
-      table_watch_(state) {}
+      table_watch_(state),
+      queue_watch_(state) {}
 
 void LatencyStage::window_closed(Time now, std::span<const ShortTermResult> results) {
   std::erase_if(late_, [](const Late& late) { return !late.by_visit; });
@@ -62,11 +63,15 @@ void LatencyStage::run(Time now) {
   for (const TableWatch::Found& found : table_watch_.read(now)) {
     open_watched(now, found);
   }
+  if (const auto found = queue_watch_.look(now)) {
+    open_queue(now, *found);
+  }
 }
 
 void LatencyStage::release(PairRange pairs) {
   std::erase_if(late_, [&](const Late& late) { return pairs.holds(late.pair); });
   table_watch_.release(pairs);
+  queue_watch_.release(pairs);
   suspicions_.clear();  // Those that live are suspected again.
   evidence_.release(pairs);
   late_windows_.release(pairs.first, pairs.count);
@@ -158,7 +163,7 @@ void LatencyStage::open_link(Time now,
     return;
   }
   const IncidentIndex index =
-      state_->open_accused(now, Symptom::kLatency, "link-latency", accusation);
+      state_->open_accused(now, Symptom::kLatency, kLinkLatency, accusation);
   if (first != nullptr) {
     describe(now, index, *first);
     state_->explain_walk(index, now, first->pair);
@@ -206,7 +211,7 @@ std::optional<IncidentIndex> LatencyStage::join_link(Time now, const Accusation&
     }
     IncidentIndex kept = index;
     if (waits) {
-      kept = state_->place_on_links(now, index, "link-latency", accusation.suspects);
+      kept = state_->place_on_links(now, index, kLinkLatency, accusation.suspects);
       state_->explain_vote(kept, now, accusation, {}, "late visits");
     }
     for (const PairId pair : accusation.pairs) {
@@ -321,7 +326,7 @@ bool LatencyStage::ends_at(const Incident& incident, ComponentId rnic) const {
 
 void LatencyStage::open_persistent(Time now, const Late& late, const TableFinding& tables) {
   IncidentIndex index =
-      state_->incidents.open_incident(now, Layer::kUndetermined, Symptom::kLatency, "slow-pair");
+      state_->incidents.open_incident(now, Layer::kUndetermined, Symptom::kLatency, kSlowPair);
   describe(now, index, late);
   const auto finding = state_->inspector.overlay(state_->flow(late.pair), now);
   if (finding) {
@@ -334,7 +339,7 @@ void LatencyStage::open_persistent(Time now, const Late& late, const TableFindin
     // By elimination it is one of the links that only this pair crosses.
     const auto scores = vote_.score(evidence_.relevant(state_->paths), Symptom::kLatency);
     index = state_->place_on_links(
-        now, index, "link-latency", ties(scores, state_->options.localize.tie_nats));
+        now, index, kLinkLatency, ties(scores, state_->options.localize.tie_nats));
   }
   state_->incidents.attribute(index, now, late.pair);
   if (late.by_visit) {

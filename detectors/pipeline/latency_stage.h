@@ -23,6 +23,7 @@
 #include "detectors/localize/fault_search.h"
 #include "detectors/localize/shared_host.h"
 #include "detectors/pipeline/pipeline_state.h"
+#include "detectors/pipeline/queue_watch.h"
 #include "detectors/pipeline/table_watch.h"
 #include "detectors/shortterm/shift_detector.h"
 #include "detectors/shortterm/short_term_detector.h"
@@ -210,6 +211,19 @@ class LatencyStage final {
   /// Entries that come and go were there when the tables were read first.
   void read_tables_again(Time now, Growing& growing);
 
+  // latency_queues.cpp
+  /// An incident about a queue that comes back.
+  struct Queue {
+    IncidentIndex index = 0;
+    LinkScore root;
+  };
+
+  /// `why`: the open incident that the late visit belongs to.
+  void hear_queue(const JudgedVisit& visit, std::optional<IncidentIndex> why);
+  void open_queue(Time now, const QueueWatch::Found& found);
+  IncidentIndex claim_queue(Time now, const QueueWatch::Found& found);
+  void describe_queue(Time now, const Queue& queue, const QueueWatch::Found& found);
+
   PipelineState* state_;
   UnderlayVote vote_;   ///< counts; ranks the links of one incident
   FaultSearch search_;  ///< which links together; the paper's configuration counts
@@ -222,6 +236,8 @@ class LatencyStage final {
   std::vector<Suspicion> suspicions_;
   std::string vote_clear_text_;
   TableWatch table_watch_;
+  QueueWatch queue_watch_;
+  std::vector<Queue> queues_;  ///< open
 };
 
 }  // namespace bonescan

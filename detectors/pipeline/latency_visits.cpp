@@ -52,7 +52,7 @@ void LatencyStage::visits_judged(Time now, std::span<const JudgedVisit> visits) 
     if (!late_.empty()) {
       recovered(visit.pair);
     }
-    if (visit.upper_factor >= kPartFactor) {
+    if (visit.upper_factor >= kLeastUpper) {
       part_visit(now, visit);
     }
   }
@@ -69,7 +69,9 @@ void LatencyStage::visits_judged(Time now, std::span<const JudgedVisit> visits) 
 bool LatencyStage::late_visit(Time now, const JudgedVisit& visit) {
   Seen& seen = seen_[visit.pair];
   seen.heard = Heard::kExplained;
-  if (const auto index = explaining(visit.pair)) {
+  const auto index = explaining(visit.pair);
+  hear_queue(visit, index);
+  if (index) {
     const bool open = placeless(state_->incidents[*index]);
     const bool known = PipelineState::holds(state_->incidents[*index], visit.pair);
     state_->incidents.attribute(*index, now, visit.pair);
@@ -101,6 +103,10 @@ bool LatencyStage::late_visit(Time now, const JudgedVisit& visit) {
 
 void LatencyStage::part_visit(Time now, const JudgedVisit& visit) {
   const auto index = explaining(visit.pair);
+  hear_queue(visit, index);
+  if (visit.upper_factor < kPartFactor) {
+    return;
+  }
   if (!index) {
     table_watch_.late_in_part(now, visit.pair, visit.upper_factor);
   } else if (state_->incidents[*index].kind == kTableMismatch) {
@@ -332,7 +338,7 @@ void LatencyStage::grow_one(Time now, const Growing& growing) {
                      suspects.size() != incident.candidates.size();
   const std::string text =
       vote_text(suspects.front(), suspects.size(), {}, state_->telemetry.components, "late visits");
-  const IncidentIndex kept = state_->place_on_links(now, growing.index, "link-latency", suspects);
+  const IncidentIndex kept = state_->place_on_links(now, growing.index, kLinkLatency, suspects);
   if (moved) {
     state_->incidents.add_evidence(kept, {now, "underlay-vote", false, text});
     absorb_lone(now, kept, suspects);

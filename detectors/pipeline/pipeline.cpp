@@ -9,6 +9,7 @@
 #include "detectors/pipeline/pipeline_state.h"
 #include "detectors/pipeline/route_watch.h"
 #include "detectors/pipeline/skeleton_stage.h"
+#include "detectors/pipeline/spread_watch.h"
 #include "detectors/shortterm/shift_detector.h"
 #include "detectors/shortterm/short_term_detector.h"
 #include "detectors/window/window_store.h"
@@ -51,6 +52,7 @@ class Pipeline::Impl {
       : state_(options, telemetry),
         loss_(state_),
         routes_(state_),
+        spread_(state_),
         latency_(state_),
         drift_(state_),
         skeleton_(state_),
@@ -114,6 +116,7 @@ class Pipeline::Impl {
     }
     loss_.run(now);
     routes_.run(now);
+    spread_.run(now);
     latency_.run(now);
     drift_.run(now);
     follow_up_.run(now);
@@ -294,6 +297,7 @@ class Pipeline::Impl {
     follow_up_.release(pairs);
     loss_.release(pairs);
     routes_.release(pairs);
+    spread_.release(pairs);
     latency_.release(pairs);
     drift_.release(pairs);
     detector_.drop(pairs);
@@ -413,6 +417,7 @@ class Pipeline::Impl {
   PipelineState state_;
   LossStage loss_;
   RouteWatch routes_;
+  SpreadWatch spread_;
   LatencyStage latency_;
   DriftStage drift_;
   SkeletonStage skeleton_;

@@ -167,9 +167,13 @@ bool PipelineState::crosses_candidate(const Incident& incident, const TracedPath
           return crosses(path, candidate.component);
         });
   }
+  const bool upwards = incident.kind == kUplinksIdle;
   bool found = false;
-  for_each_hop(path,
-               [&](const PathHop& hop) { found = found || devices.ends(hop.link).hold(device); });
+  for_each_hop(path, [&](const PathHop& hop) {
+    const LinkEnds ends = devices.ends(hop.link);
+    found = found || (upwards ? hop.direction == LinkDirection::kUp && ends.devices[0] == device
+                              : ends.hold(device));
+  });
   return found;
 }
 
@@ -195,6 +199,14 @@ DeviceId PipelineState::named_device(const Incident& incident) const {
   }
   const Component& named = telemetry.components[incident.candidates.front().component];
   return named.type == ComponentType::kLink ? DeviceId() : devices.find(named);
+}
+
+DeviceId PipelineState::chooser(ComponentId link) const {
+  const auto is_switch = [&](DeviceId device) {
+    return device.valid() && devices[device].type == ComponentType::kSwitch;
+  };
+  const auto [lower, upper] = devices.ends(link).devices;
+  return is_switch(lower) && is_switch(upper) ? lower : DeviceId();
 }
 
 bool PipelineState::share_a_link(PairId a, PairId b, Time at) const {

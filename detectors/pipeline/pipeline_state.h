@@ -31,7 +31,10 @@ constexpr const char* kTableMismatch = "table-mismatch";
 constexpr const char* kGidChange = "gid-change";
 constexpr const char* kBridgeLatency = "bridge-latency";
 constexpr const char* kMiscabled = "miscabled";
+constexpr const char* kLinkLatency = "link-latency";
+constexpr const char* kSlowPair = "slow-pair";
 constexpr const char* kLinkWithdrawn = "link-withdrawn";
+constexpr const char* kUplinksIdle = "uplinks-idle";
 constexpr const char* kLatencyDrift = "latency-drift";
 
 /// Tables that do not answer are asked this often, once per visit period. @ours
@@ -134,7 +137,7 @@ struct PipelineState {
                     std::string_view unit);
 
   /// Does the pair's known path, or one that it had until lately when the incident opened, cross a
-  /// candidate of an underlay incident?
+  /// candidate of an underlay incident?  Of one about idle uplinks, go up from the switch.
   bool crosses_candidate(const Incident& incident, PairId pair) const;
   bool crosses_candidate(const Incident& incident, const TracedPath& path) const;
 
@@ -143,6 +146,9 @@ struct PipelineState {
 
   /// The switch or RNIC that an underlay incident names; invalid if it names links.
   DeviceId named_device(const Incident& incident) const;
+
+  /// The switch that chooses the link for what goes up; invalid if an RNIC does, or nobody known.
+  DeviceId chooser(ComponentId link) const;
 
   /// Do the paths of both, as they were at that time, cross one link?
   bool share_a_link(PairId a, PairId b, Time at) const;

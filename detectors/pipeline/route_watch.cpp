@@ -170,15 +170,13 @@ bool RouteWatch::deserted(Time now, std::span<const ComponentId> links) {
 }
 
 std::vector<ComponentId> RouteWatch::siblings(ComponentId link) const {
-  const auto [lower, upper] = state_->devices.ends(link).devices;
-  if (!is_switch(lower) || !is_switch(upper)) {
-    return {};
-  }
   std::vector<ComponentId> links;
-  for (const ComponentId other : state_->devices.links(lower)) {
-    const auto ends = state_->devices.ends(other).devices;
-    if (other != link && ends[0] == lower && is_switch(ends[1])) {
-      links.push_back(other);
+  const DeviceId lower = state_->chooser(link);
+  if (lower.valid()) {
+    for (const ComponentId other : state_->devices.links(lower)) {
+      if (other != link && state_->chooser(other) == lower) {
+        links.push_back(other);
+      }
     }
   }
   return links;
@@ -211,12 +209,7 @@ std::vector<PairId> RouteWatch::left(Time now, std::span<const ComponentId> link
 bool RouteWatch::symmetric(std::span<const PairId> pairs) const {
   return std::all_of(pairs.begin(), pairs.end(), [&](PairId pair) {
     const TracedPath* path = state_->paths.known(pair);
-    return path == nullptr ||
-           std::equal(path->request.begin(),
-                      path->request.end(),
-                      path->answer.rbegin(),
-                      path->answer.rend(),
-                      [](const PathHop& a, const PathHop& b) { return a.link == b.link; });
+    return path == nullptr || bonescan::symmetric(*path);
   });
 }
 

@@ -63,6 +63,25 @@ TEST(LinkUse, KeepsCountOfALinkThatAPathGoesOnCrossing) {
   EXPECT_THAT(use.take_left(), IsEmpty()) << "link 1 was crossed throughout, 2 and 3 came back";
 }
 
+TEST(LinkUse, CountsWhatGoesUpApart) {
+  LinkUse use;
+  for (int i = 0; i < 4; ++i) {
+    use.add(over({1}, {1}));  // up, and down again
+  }
+  EXPECT_EQ(use.up(ComponentId(1)), 4u);
+  EXPECT_EQ(use.over(ComponentId(1)), 8u);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_THAT(use.take_left_up(), IsEmpty());
+    use.move(over({1}, {1}), over({2}, {1}));
+  }
+  EXPECT_THAT(use.take_left_up(), ElementsAre(ComponentId(1)));
+  EXPECT_THAT(use.take_left(), IsEmpty()) << "answers still come down over it";
+  EXPECT_EQ(use.up(ComponentId(1)), 0u);
+  EXPECT_EQ(use.up(ComponentId(2)), 4u);
+  use.remove(over({2}, {1}));
+  EXPECT_EQ(use.up(ComponentId(2)), 3u);
+}
+
 TEST(LinkUse, ReleasedPathsLeaveNothingBehind) {
   LinkUse use;
   for (int i = 0; i < 8; ++i) {

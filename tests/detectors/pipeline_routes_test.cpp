@@ -4,6 +4,7 @@
 // and spreads its flows over those that are in service, each way by a hash of its own.
 #include "tests/support/pipeline_bench.h"
 
+#include <cmath>
 #include <set>
 
 namespace bonescan::fakes {
@@ -26,7 +27,9 @@ class PipelineRoutes : public testing::Test {
       TracedPath path{one_way(flow.source, flow.target, now), {}};
       if (symmetric_) {
         for (auto hop = path.request.rbegin(); hop != path.request.rend(); ++hop) {
-          path.answer.push_back({hop->link});
+          path.answer.push_back(
+              {hop->link,
+               hop->direction == LinkDirection::kUp ? LinkDirection::kDown : LinkDirection::kUp});
         }
       } else {
         path.answer = one_way(flow.target, flow.source, now);
@@ -59,7 +62,8 @@ class PipelineRoutes : public testing::Test {
     }
     std::vector<std::uint32_t> ways;
     for (std::uint32_t agg = 0; agg < 4; ++agg) {
-      if (in_service(from, agg, now) && in_service(to, agg, now)) {
+      const bool chosen = agg < 2 || tor(from) != polarized_ || now < at_s(kFault) || now >= back_;
+      if (chosen && in_service(from, agg, now) && in_service(to, agg, now + head_start_)) {
         ways.push_back(agg);
       }
     }
@@ -95,6 +99,8 @@ class PipelineRoutes : public testing::Test {
   Time trace_from_ = kStartOfRun;
   std::uint32_t salt_ = 0;
   bool symmetric_ = false;
+  std::string polarized_;  ///< a ToR that uses two of its uplinks since kFault
+  Duration head_start_{};  ///< what comes down a link leaves it so much later than what goes up
 };
 
 TEST_F(PipelineRoutes, NamesALinkOnWhichNobodyLostAnything) {
@@ -216,6 +222,65 @@ TEST_F(PipelineRoutes, NeedsMoreThanHalfAsManyChoicesWhereAnswersComeBackTheSame
   EXPECT_THAT(bench_.incidents(), IsEmpty());
 }
 
+// Two of its four uplinks get nothing, of 40 choices: 2^-40 times the six ways to take two of four.
+TEST_F(PipelineRoutes, NamesASwitchThatLeavesUplinksIdle) {
+  polarized_ = tor(EndpointId(2));
+  bench_.run(kFault + 52);
+  SCOPED_TRACE(summary(bench_.incidents(), bench_.world.components));
+  ASSERT_THAT(bench_.incidents(), SizeIs(1));
+  const Incident& incident = bench_.incidents().front();
+  EXPECT_EQ(incident.layer, Layer::kUnderlay);
+  EXPECT_EQ(incident.kind, "uplinks-idle");
+  EXPECT_EQ(bench_.name(incident.candidates.front().component), polarized_);
+  EXPECT_NEAR(incident.candidates.front().score, 40.0 * std::log(2.0) - std::log(6.0), 1e-9);
+  for (const PairId pair : incident.pairs) {
+    const Pair& ends = bench_.pipeline().pairs()[pair];
+    EXPECT_TRUE(tor(ends.source) == polarized_ || tor(ends.target) == polarized_);
+  }
+  EXPECT_FALSE(incident.closed.has_value()) << "it still hashes so";
+}
+
+TEST_F(PipelineRoutes, LastsUntilTheSwitchUsesItsUplinksAgain) {
+  polarized_ = tor(EndpointId(2));
+  back_ = at_s(300);
+  bench_.run(500);
+  ASSERT_THAT(bench_.incidents(), SizeIs(1));
+  ASSERT_TRUE(bench_.incidents().front().closed.has_value());
+  EXPECT_GE(*bench_.incidents().front().closed, at_s(300));
+}
+
+TEST_F(PipelineRoutes, CountsTheChoicesOfASwitchOnceWhereAnswersComeBackTheSameWay) {
+  symmetric_ = true;  // 20 ln 2 - ln 6 = 12.1 nats
+  polarized_ = tor(EndpointId(2));
+  bench_.run(kFault + 90);
+  EXPECT_THAT(bench_.incidents(), IsEmpty());
+}
+
+// A link that is left at one end first is no matter of hashing.
+TEST_F(PipelineRoutes, WaitsUntilBothEndsHaveLeftALink) {
+  out_ = {uplink(2, 1)};
+  head_start_ = std::chrono::seconds(-2);
+  bench_.run(kFault + 90);
+  SCOPED_TRACE(summary(bench_.incidents(), bench_.world.components));
+  ASSERT_THAT(bench_.incidents(), SizeIs(1));
+  EXPECT_EQ(bench_.incidents().front().kind, "link-withdrawn");
+}
+
+// Another failure at the ToR is another incident.
+TEST_F(PipelineRoutes, ExplainsNoDelayOfAnRnicBelowTheSwitch) {
+  polarized_ = tor(EndpointId(2));
+  bench_.options.shift.least_history = 5;
+  bench_.world.effects.push_back({.from = at_s(500),
+                                  .hits = to_endpoint(EndpointId(3)),
+                                  .extra = std::chrono::microseconds(60)});
+  bench_.run(560);
+  SCOPED_TRACE(summary(bench_.incidents(), bench_.world.components));
+  EXPECT_TRUE(std::any_of(
+      bench_.incidents().begin(), bench_.incidents().end(), [](const Incident& incident) {
+        return incident.kind != "uplinks-idle" && incident.symptom == Symptom::kLatency;
+      }));
+}
+
 TEST_F(PipelineRoutes, SaysNothingWhileNobodyCanTrace) {
   out_ = {uplink(2, 1)};
   trace_from_ = at_s(kFault + 10);
@@ -225,6 +290,7 @@ TEST_F(PipelineRoutes, SaysNothingWhileNobodyCanTrace) {
 
 TEST_F(PipelineRoutes, IsNoPartOfThePapersConfiguration) {
   bench_.options.configuration = DetectionConfiguration::kPaper;
+  polarized_ = tor(EndpointId(4));
   out_ = {uplink(2, 1)};
   bench_.run(kFault + 90);
   EXPECT_THAT(bench_.incidents(), IsEmpty());

@@ -1,6 +1,7 @@
 #include "faults/ground_truth.h"
 
 #include "faults/injector.h"
+#include "model/probe_path.h"
 #include "tests/support/small_world.h"
 
 #include <gmock/gmock.h>
@@ -23,8 +24,11 @@ std::uint16_t fixed_port(const void*, RnicId, RnicId) {
 /// A small world with its injector and its truth.
 class TruthBench {
  public:
-  explicit TruthBench(std::vector<FaultSpec> specs, const ConfounderOptions& confounders = {})
+  explicit TruthBench(std::vector<FaultSpec> specs,
+                      const ConfounderOptions& confounders = {},
+                      const WorldOptions& options = small_world_options())
       : faults(std::move(specs)),
+        small(options),
         truth(small.world, faults, {.call = &fixed_port, .subject = nullptr}, 64, 26),
         injector(small.world) {
     injector.observe(&GroundTruth::on_fault, &truth);
@@ -73,9 +77,9 @@ EffectSpec rule(EffectKind kind, RuleRole role, std::optional<RnicId> peer = {})
   return spec;
 }
 
-EffectSpec switch_down(SwitchId id) {
+EffectSpec of_switch(EffectKind kind, SwitchId id) {
   EffectSpec spec;
-  spec.kind = EffectKind::kSwitchDown;
+  spec.kind = kind;
   spec.on = {RefKind::kSwitch, id.index()};
   return spec;
 }
@@ -125,8 +129,10 @@ std::vector<KindCase> immediate_kinds() {
        TruthLayer::kOverlay},
       {"deliver gone", rule(EffectKind::kRuleRemove, RuleRole::kDeliver), TruthLayer::kOverlay},
       {"vswitchd", on_process(RefKind::kOvs, HostId(1)), TruthLayer::kOverlay},
-      {"ToR gone", switch_down(fabric.tor_of(kOn)), TruthLayer::kUnderlay},
-      {"higher switch gone", switch_down(fabric.aggregation(0)), TruthLayer::kUnderlay},
+      {"ToR gone", of_switch(EffectKind::kSwitchDown, fabric.tor_of(kOn)), TruthLayer::kUnderlay},
+      {"higher switch gone",
+       of_switch(EffectKind::kSwitchDown, fabric.aggregation(0)),
+       TruthLayer::kUnderlay},
       {"RNIC broken", on_rnic(EffectKind::kRnicFail, kOn), TruthLayer::kUnderlay},
       {"firmware stalls", stall, TruthLayer::kUnderlay},
   };
@@ -213,6 +219,31 @@ TEST(GroundTruth, CallsAFaultVisibleFromAFactorOfOneAndAQuarter) {
     EXPECT_EQ(record.time_zero, at_s(20));
     EXPECT_NEAR(record.latency_factor, 1.0 + 2.0 * extra_ns / 12'000.0, 1e-9);
   }
+}
+
+// Of four uplinks two are left: who was on the others goes another way, and is no later for it.
+TEST(GroundTruth, TellsOfPathsThatMovedWithoutCallingItVisible) {
+  WorldOptions options = small_world_options();
+  options.fabric.aggregation_switches = 4;
+  const SwitchId tor = Fabric(options.fabric).tor_of(kOn);
+  TruthBench bench({fault(of_switch(EffectKind::kHashChange, tor))}, {}, options);
+  std::vector<RnicPair> moved;
+  SmallWorld twin(options);
+  bench.small.run_until(at_s(21));
+  for (const auto& [source, target] : twin.pairs()) {
+    const ProbePath is = resolve_path(bench.small.world, bench.small.spec(source, target));
+    const ProbePath was = resolve_path(twin.world, twin.spec(source, target));
+    if (!std::ranges::equal(is.request.span(), was.request.span()) ||
+        !std::ranges::equal(is.answer.span(), was.answer.span())) {
+      moved.emplace_back(source, target);
+    }
+  }
+  bench.small.run_until(at_s(30));
+  const TruthRecord record = bench.only();
+  EXPECT_EQ(record.time_zero, at_s(20));
+  EXPECT_FALSE(record.visible);
+  EXPECT_FALSE(moved.empty());
+  EXPECT_EQ(record.affected, moved);
 }
 
 TEST(GroundTruth, NamesTheRuleByBridgeTableAndEndpoint) {

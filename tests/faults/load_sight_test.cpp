@@ -32,7 +32,8 @@ std::uint16_t fixed_port(const void*, RnicId, RnicId) {
 
 TEST(LoadSight, IsEqualToThePlanWhereNothingIsWrong) {
   SmallWorld small(loaded());
-  LoadSight sight(small.world);
+  const PlannedRoutes planned(small.world);
+  LoadSight sight(small.world, planned);
   double most_ns = 0.0;
   for (std::int64_t ms = 25'000; ms < 60'000; ms += 777) {
     small.run_until(at_ms(ms));
