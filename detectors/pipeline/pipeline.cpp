@@ -301,9 +301,7 @@ class Pipeline::Impl {
     latency_.release(pairs);
     drift_.release(pairs);
     detector_.drop(pairs);
-    if (sliding_) {
-      shift_.release(pairs);
-    }
+    shift_.release(pairs);
     for (WindowStore& store : stores_) {
       store.release(pairs);
     }

@@ -180,24 +180,7 @@ std::optional<QueueWatch::Found> QueueWatch::accuse(const History& history) {
   std::erase_if(accusations, [&](const Accusation& accusation) {
     return accusation.suspects.front().llr < kRootShare * state_->options.loss.open_llr;
   });
-  std::optional<Found> found = root_of(accusations);
-  if (!found) {
-    return std::nullopt;
-  }
-  // Else nothing comes and goes: it is late all the time.
-  const ComponentId link = found->accusation.suspects.front().link;
-  std::size_t hot = 0;
-  std::size_t in_time = 0;
-  for (const VisitOutcome& visit : state_->log.recent()) {
-    const Moment at = moment(visit.start);
-    const TracedPath* path = state_->paths.at(visit.pair, visit.start);
-    if (at >= *history.hot.begin() && path != nullptr && crosses(*path, link)) {
-      const bool is_late = late.contains({visit.pair, visit.start});
-      hot += is_late ? 1 : 0;
-      in_time += !is_late && !history.hot.contains(at) ? 1 : 0;
-    }
-  }
-  return in_time >= hot ? found : std::nullopt;
+  return root_of(accusations);
 }
 
 std::optional<QueueWatch::Found> QueueWatch::root_of(

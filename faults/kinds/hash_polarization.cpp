@@ -37,8 +37,8 @@ FaultKind hash_polarization_kind() {
           "Nothing while idle, but that pairs take other ways. With `load.model: links` and "
           "load that two uplinks cannot carry: waits on the pairs that share them.",
       .probes_miss =
-          "A switch whose two uplinks suffice. The switch itself: what is named is its links.",
-      .stage = "underlay vote, from late windows",
+          "A switch whose two uplinks suffice; the paths of probes show it all the same.",
+      .stage = "path trace (`uplinks-idle`): nothing goes up over uplinks that packets come down",
       .repair = "Give each tier a seed or hash function of its own; move the UDP source port.",
       .needs = "load.model: links, fabric.aggregation_switches: 3",
       .effects = effects,

@@ -46,7 +46,7 @@ FaultKind lane_downgrade_kind() {
       .probes_miss =
           "A link whose load fits into what is left; the short outage while it retrains, which "
           "the model leaves out.",
-      .stage = "underlay vote, from late windows",
+      .stage = "underlay vote: late visits, or a queue that comes back with every step of the job",
       .repair = "Replace the transceiver or cable; compare the rate of ports with the inventory.",
       .needs = "load.model: links",
       .effects = effects,
