@@ -39,6 +39,7 @@ void LatencyStage::visits_judged(Time now, std::span<const JudgedVisit> visits) 
     if (visit.kind == VerdictKind::kInsufficientData) {
       continue;
     }
+    queue_watch_.begin(visit.start);
     Seen& seen = seen_.at(visit.pair);
     if (visit.start < seen.at) {
       continue;

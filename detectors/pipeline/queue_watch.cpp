@@ -78,6 +78,9 @@ std::optional<QueueWatch::Found> QueueWatch::look(Time now) {
     return std::nullopt;
   }
   const Time since = kStartOfRun + *all->hot.begin() * state_->options.probing.visit;
+  if (judging_since_ > since - kQuiet) {
+    return std::nullopt;
+  }
   std::optional<Found> found = accuse(*all);
   if (!found || !known_since(found->accusation.pairs, since - kQuiet)) {
     return std::nullopt;

@@ -20,6 +20,7 @@
 #include "detectors/pipeline/evidence_table.h"
 #include "detectors/pipeline/pipeline_state.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -33,6 +34,9 @@ namespace bonescan {
 class QueueWatch final {
  public:
   explicit QueueWatch(PipelineState& state);
+
+  /// Visits are judged from then on: what was usual before is not known.
+  void begin(Time start) { judging_since_ = std::min(judging_since_, start); }
 
   /// The upper quartile of a visit grew; `strongly`: more than queues usually make it.
   void late(PairId pair, Time start, bool strongly);
@@ -87,6 +91,7 @@ class QueueWatch final {
   EvidenceTable evidence_;
   std::deque<LateVisit> late_;  ///< of the last kRemembered, by delivery
   std::size_t fresh_ = 0;       ///< of these, not looked at yet
+  Time judging_since_ = Time::max();
 };
 
 }  // namespace bonescan

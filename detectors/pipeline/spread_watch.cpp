@@ -72,13 +72,11 @@ std::optional<SpreadWatch::Spread> SpreadWatch::look(Time now, DeviceId device) 
       uplinks.push_back(link);
     }
   }
-  bool chosen = true;  // Are answers' ways choices of their own?
   for (std::uint32_t i = 0; i < state_->scheduler.pairs().size(); ++i) {
     const PairId pair(i);
     const TracedPath* path = state_->live(pair) ? state_->paths.known(pair) : nullptr;
     if (path != nullptr && goes_up(*path, uplinks)) {
-      path = state_->paths.retrace(pair, state_->flow(pair), now);
-      chosen = chosen && !symmetric(*path);
+      state_->paths.retrace(pair, state_->flow(pair), now);
     }
   }
   const LinkUse& use = state_->paths.use();
@@ -94,7 +92,6 @@ std::optional<SpreadWatch::Spread> SpreadWatch::look(Time now, DeviceId device) 
   if (idle == 0 || idle == spread.uplinks) {
     return std::nullopt;
   }
-  spread.choices = chosen ? spread.choices : spread.choices / 2;
   spread.nats = nats_against_chance(spread.uplinks, idle, spread.choices);
   state_->paths.for_each_former([&](PairId pair, std::span<const FormerPath> former) {
     if (state_->live(pair) && std::any_of(former.begin(), former.end(), [&](const FormerPath& one) {

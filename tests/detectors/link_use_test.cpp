@@ -66,6 +66,11 @@ TEST(LinkUse, KeepsCountOfALinkThatAPathGoesOnCrossing) {
 TEST(LinkUse, CountsWhatGoesUpApart) {
   LinkUse use;
   for (int i = 0; i < 4; ++i) {
+    use.add(over({3}, {3}));
+    use.move(over({3}, {3}), over({3}, {4}));
+  }
+  EXPECT_THAT(use.take_left_up(), IsEmpty()) << "what came down moved";
+  for (int i = 0; i < 4; ++i) {
     use.add(over({1}, {1}));  // up, and down again
   }
   EXPECT_EQ(use.up(ComponentId(1)), 4u);

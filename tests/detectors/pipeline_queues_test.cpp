@@ -15,7 +15,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr int kHosts = 24;
-constexpr std::int64_t kFault = 400;
+constexpr std::int64_t kFault = 600;
 constexpr std::int64_t kStep = 8;
 
 class PipelineQueues : public testing::Test {

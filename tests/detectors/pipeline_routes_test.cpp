@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 constexpr int kHosts = 12;
@@ -249,21 +250,16 @@ TEST_F(PipelineRoutes, LastsUntilTheSwitchUsesItsUplinksAgain) {
   EXPECT_GE(*bench_.incidents().front().closed, at_s(300));
 }
 
-TEST_F(PipelineRoutes, CountsTheChoicesOfASwitchOnceWhereAnswersComeBackTheSameWay) {
-  symmetric_ = true;  // 20 ln 2 - ln 6 = 12.1 nats
-  polarized_ = tor(EndpointId(2));
-  bench_.run(kFault + 90);
-  EXPECT_THAT(bench_.incidents(), IsEmpty());
-}
-
-// A link that is left at one end first is no matter of hashing.
+// Links that are left at one end first are no matter of hashing.
 TEST_F(PipelineRoutes, WaitsUntilBothEndsHaveLeftALink) {
-  out_ = {uplink(2, 1)};
-  head_start_ = std::chrono::seconds(-2);
+  out_ = {uplink(2, 1), uplink(2, 3)};
+  head_start_ = std::chrono::seconds(-10);
   bench_.run(kFault + 90);
   SCOPED_TRACE(summary(bench_.incidents(), bench_.world.components));
-  ASSERT_THAT(bench_.incidents(), SizeIs(1));
-  EXPECT_EQ(bench_.incidents().front().kind, "link-withdrawn");
+  EXPECT_THAT(bench_.incidents(), Not(IsEmpty()));
+  for (const Incident& incident : bench_.incidents()) {
+    EXPECT_EQ(incident.kind, "link-withdrawn");
+  }
 }
 
 // Another failure at the ToR is another incident.
