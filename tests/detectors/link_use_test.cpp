@@ -67,6 +67,8 @@ TEST(LinkUse, CountsWhatGoesUpApart) {
   LinkUse use;
   for (int i = 0; i < 4; ++i) {
     use.add(over({3}, {3}));
+  }
+  for (int i = 0; i < 4; ++i) {
     use.move(over({3}, {3}), over({3}, {4}));
   }
   EXPECT_THAT(use.take_left_up(), IsEmpty()) << "what came down moved";

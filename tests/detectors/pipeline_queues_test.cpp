@@ -126,17 +126,36 @@ TEST_F(PipelineQueues, AreNoFailureWhereTheyWereFromTheBeginning) {
   EXPECT_THAT(bench_.incidents(), IsEmpty());
 }
 
-// What comes down from agg-1 to tor-2.0 is too much; the port that feeds it from tor-3.0 is paused,
-// and whoever goes up there waits as well, wherever he goes.
-TEST_F(PipelineQueues, NameTheLinkForWhichOthersWait) {
-  bursts(kFault,
-         kFault + 60,
-         over({{uplink(2, 1), LinkDirection::kDown}, {uplink(3, 1), LinkDirection::kUp}}));
+/// A ToR to which too much comes down, and one whose uplink to the same switch is paused for it.
+struct Chain {
+  int full;
+  int waits;
+  std::uint32_t agg;
+};
+
+class PipelineQueueChains : public PipelineQueues, public testing::WithParamInterface<Chain> {};
+
+// Whoever goes up over the paused port waits as well, wherever he goes.
+TEST_P(PipelineQueueChains, NameTheLinkForWhichOthersWait) {
+  const auto [full, waits, agg] = GetParam();
+  bursts(
+      kFault,
+      kFault + 60,
+      over({{uplink(full, agg), LinkDirection::kDown}, {uplink(waits, agg), LinkDirection::kUp}}));
   bench_.run(kFault + 60);
   SCOPED_TRACE(summary(bench_.incidents(), bench_.world.components));
   ASSERT_THAT(bench_.incidents(), SizeIs(1));
-  EXPECT_THAT(bench_.candidates(bench_.incidents().front()), ElementsAre(uplink(2, 1)));
+  EXPECT_THAT(bench_.candidates(bench_.incidents().front()), ElementsAre(uplink(full, agg)));
 }
+
+INSTANTIATE_TEST_SUITE_P(Chains,
+                         PipelineQueueChains,
+                         testing::Values(Chain{2, 3, 1},
+                                         Chain{3, 2, 1},
+                                         Chain{1, 4, 2},
+                                         Chain{4, 1, 2},
+                                         Chain{2, 4, 0},
+                                         Chain{4, 3, 3}));
 
 TEST_F(PipelineQueues, AreNoPartOfThePapersConfiguration) {
   bench_.options.configuration = DetectionConfiguration::kPaper;
