@@ -17,6 +17,7 @@
 #include "skeleton/activation.h"
 #include "skeleton/task_book.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <span>
@@ -39,6 +40,13 @@ constexpr const char* kLatencyDrift = "latency-drift";
 
 /// Tables that do not answer are asked this often, once per visit period. @ours
 constexpr int kTableAsks = 3;
+
+/// What chance leaves unused by so much (e^-14, as for a link that a vote accuses) is no chance.
+/// @ours
+constexpr double kUnusedNats = 14.0;
+
+/// A pair left its path lately if the move was found so long ago. @ours
+constexpr Duration kLately = std::chrono::seconds(60);
 
 /// Share of an earlier score that newer evidence must reach to replace it. @ours
 constexpr double kKeepScore = 0.8;
@@ -149,6 +157,20 @@ struct PipelineState {
 
   /// The switch that chooses the link for what goes up; invalid if an RNIC does, or nobody known.
   DeviceId chooser(ComponentId link) const;
+
+  /// Pairs that had a path of that kind lately and have left it; ascending.
+  template <class Kind>
+  std::vector<PairId> left_lately(Time now, const Kind& kind) const {
+    std::vector<PairId> found;
+    paths.for_each_former([&](PairId pair, std::span<const FormerPath> former) {
+      if (live(pair) && std::any_of(former.begin(), former.end(), [&](const FormerPath& one) {
+            return now - one.until <= kLately && kind(one.path);
+          })) {
+        found.push_back(pair);
+      }
+    });
+    return found;
+  }
 
   /// Do the paths of both, as they were at that time, cross one link?
   bool share_a_link(PairId a, PairId b, Time at) const;

@@ -8,9 +8,6 @@
 namespace bonescan {
 namespace {
 
-/// Links that chance may leave idle: e^-14, as for a link that a vote accuses. @ours
-constexpr double kOpenNats = 14.0;
-
 /// Where packets were lost on the way that was left, little more is needed. @ours
 constexpr double kLossyNats = 3.0;
 
@@ -18,9 +15,6 @@ constexpr double kLossyNats = 3.0;
 /// costs as much as a visit. @ours
 constexpr Duration kPathAge = std::chrono::seconds(30);
 constexpr int kPathSweeps = 3;
-
-/// A pair left a link lately if its move was found so long ago. @ours
-constexpr Duration kLately = std::chrono::seconds(60);
 
 bool crosses_one(const TracedPath& path, std::span<const ComponentId> links) {
   return std::any_of(
@@ -50,7 +44,7 @@ void RouteWatch::run(Time now) {
   }
   for (const ComponentId link : state_->paths.use().take_left()) {
     const auto& found = idle(now, link);
-    if (found && found->nats >= kOpenNats) {
+    if (found && found->nats >= kUnusedNats) {
       report(now, *found);
     }
   }
@@ -78,7 +72,8 @@ std::optional<RouteWatch::Idle> RouteWatch::look(Time now, ComponentId link) {
     found = look_at_link(now, link);
   }
   if (found) {
-    found->left = left(now, found->links);
+    found->left = state_->left_lately(
+        now, [&](const TracedPath& path) { return crosses_one(path, found->links); });
   }
   if (!found || found->left.empty()) {
     return std::nullopt;  // It is in use, or nobody knows that it ever was.
@@ -191,18 +186,6 @@ std::vector<PairId> RouteWatch::pairs_over(std::span<const ComponentId> links) c
       found.push_back(pair);
     }
   }
-  return found;
-}
-
-std::vector<PairId> RouteWatch::left(Time now, std::span<const ComponentId> links) const {
-  std::vector<PairId> found;
-  state_->paths.for_each_former([&](PairId pair, std::span<const FormerPath> former) {
-    if (state_->live(pair) && std::any_of(former.begin(), former.end(), [&](const FormerPath& one) {
-          return now - one.until <= kLately && crosses_one(one.path, links);
-        })) {
-      found.push_back(pair);
-    }
-  });
   return found;
 }
 

@@ -65,7 +65,6 @@ class RouteWatch final {
   /// Links that the same switch chooses among, without the link itself; empty for an RNIC's.
   std::vector<ComponentId> siblings(ComponentId link) const;
   std::vector<PairId> pairs_over(std::span<const ComponentId> links) const;
-  std::vector<PairId> left(Time now, std::span<const ComponentId> links) const;
   /// Are the answers of all these pairs on the links of their requests?
   bool symmetric(std::span<const PairId> pairs) const;
 

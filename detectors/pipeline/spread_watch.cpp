@@ -8,15 +8,9 @@
 namespace bonescan {
 namespace {
 
-/// As of a link that is out of service. @ours
-constexpr double kOpenNats = 14.0;
-
 /// Both ends of a link that goes out of service have noticed by then: BFD and routing need some
 /// 800 ms. @ours
 constexpr Duration kConfirm = std::chrono::seconds(3);
-
-/// A pair left an uplink lately if its move was found so long ago. @ours
-constexpr Duration kLately = std::chrono::seconds(60);
 
 /// Of m given uplinks of k, all missed by n choices; and the m may be any.
 double nats_against_chance(std::uint32_t k, std::uint32_t m, std::uint32_t n) {
@@ -93,14 +87,9 @@ std::optional<SpreadWatch::Spread> SpreadWatch::look(Time now, DeviceId device) 
     return std::nullopt;
   }
   spread.nats = nats_against_chance(spread.uplinks, idle, spread.choices);
-  state_->paths.for_each_former([&](PairId pair, std::span<const FormerPath> former) {
-    if (state_->live(pair) && std::any_of(former.begin(), former.end(), [&](const FormerPath& one) {
-          return now - one.until <= kLately && goes_up(one.path, spread.idle);
-        })) {
-      spread.left.push_back(pair);
-    }
-  });
-  if (spread.nats < kOpenNats || spread.left.empty()) {
+  spread.left =
+      state_->left_lately(now, [&](const TracedPath& path) { return goes_up(path, spread.idle); });
+  if (spread.nats < kUnusedNats || spread.left.empty()) {
     return std::nullopt;
   }
   return spread;
