@@ -114,6 +114,12 @@ count() {
   fi
 }
 
+# failures LOG: what the tests that failed said, which may stand far above the end.
+failures() {
+  awk '/^ *(Start +[0-9]+:|[0-9]+\/[0-9]+ Test )/ { bad = /\*\*\*(Failed|Timeout|Exception)/; lines = 0 }
+    bad && ++lines <= 60' "$1" | head -n 240
+}
+
 # run NAME FUNCTION ARGUMENT...
 run() {
   local name=$1 log=$logs/$1.log start=$SECONDS status=0
@@ -126,6 +132,7 @@ run() {
   else
     echo "   the end of $log:"
     tail -n 80 "$log"
+    [[ "$name" != tests-* ]] || failures "$log"
     echo "check: FAILED in stage \"$name\" after $((SECONDS - start)) s$counted"
     finish
   fi

@@ -1,4 +1,5 @@
 // What each round of follow-ups asks: the second half of FollowUpStage.
+#include "detectors/pipeline/extra_visit.h"
 #include "detectors/pipeline/follow_up_stage.h"
 
 #include <algorithm>
@@ -144,7 +145,7 @@ void FollowUpStage::add_split(Case& one) const {
   if (state_->incidents[one.incident].symptom != Symptom::kLatency) {
     add_other_pairs(suspects, choices);
   }
-  const double probes = std::max(1, state_->options.probing.probes_per_visit - 1);
+  const double probes = extra_visit_probes(state_->options.probing);
   const double detection = 1.0 - std::pow(1.0 - one.finding.control_rate(), probes);
   for (FollowUpChoice& choice : plan_split(suspects, choices, detection, kSplitsPerRound)) {
     one.waiting.push_back(std::move(choice));
@@ -183,9 +184,7 @@ void FollowUpStage::add_other_pairs(const std::vector<Suspect>& suspects,
 }
 
 void FollowUpStage::send(Case& one, Time now, std::vector<ProbeRequest>& requests) {
-  // One probe less than a planned visit, see request().
-  const auto count =
-      static_cast<std::size_t>(std::max(1, state_->options.probing.probes_per_visit - 1));
+  const std::size_t count = extra_visit_probes(state_->options.probing);
   if (one.waiting.empty() || probes_left_ < 2 * count) {
     return;
   }
@@ -204,7 +203,7 @@ void FollowUpStage::send(Case& one, Time now, std::vector<ProbeRequest>& request
     if (!state_->activation.active(choice.probe.ends)) {
       continue;
     }
-    requests.push_back(request(choice.probe, now, static_cast<std::uint8_t>(count)));
+    requests.push_back(extra_visit(state_->options.probing, choice.probe, now, sent_++));
     Asked& asked = one.asked.emplace_back();
     asked.probe = choice.probe;
     asked.batch = now;
@@ -213,25 +212,6 @@ void FollowUpStage::send(Case& one, Time now, std::vector<ProbeRequest>& request
     }
   }
   one.waiting.erase(one.waiting.begin(), one.waiting.begin() + static_cast<std::ptrdiff_t>(taken));
-}
-
-/// A planned visit ends one spacing before its period does.  One that has a probe less and begins
-/// one spacing later stays within the period and comes after the planned visit of its source.
-ProbeRequest FollowUpStage::request(const FollowUp& probe, Time now, std::uint8_t count) {
-  const ProbingOptions& probing = state_->options.probing;
-  const Duration spacing = probing.visit / std::max<int>(1, probing.probes_per_visit);
-  const Duration begin = probing.probes_per_visit > 1 ? spacing : spacing / 2;
-  // Apart by so little, but apart: a visit is known by its pair and its start.
-  const Duration apart = std::chrono::microseconds(100) * static_cast<std::int64_t>(sent_++);
-  return {.pair = probe.pair,
-          .ends = probe.ends,
-          .start = now + begin + apart,
-          .spacing = spacing,
-          .timeout = probing.timeout,
-          .source_port = probe.source_port,
-          .payload_bytes = probe.payload_bytes,
-          .dscp = probe.dscp,
-          .count = count};
 }
 
 }  // namespace bonescan

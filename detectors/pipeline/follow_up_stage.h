@@ -82,7 +82,6 @@ class FollowUpStage final {
   void add_other_pairs(const std::vector<Suspect>& suspects,
                        std::vector<FollowUpChoice>& choices) const;
   void send(Case& one, Time now, std::vector<ProbeRequest>& requests);
-  ProbeRequest request(const FollowUp& probe, Time now, std::uint8_t count);
   static bool lost_most(const Asked& asked);
   bool complete(const Case& one, Time now) const;
   std::vector<FollowUpResult> results_of(const Case& one) const;

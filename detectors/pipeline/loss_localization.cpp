@@ -297,6 +297,7 @@ void LossStage::claim(IncidentIndex index, Time now, PairId pair) {
   const auto same = [&](PairId other) {
     return other == pair || state_->ends(other) == ends.reversed();
   };
+  second_look_.explained(pair);
   for (VisitOutcome& visit : state_->log.recent()) {
     if (visit.lossy() && visit.attribution == Attribution::kNone && same(visit.pair)) {
       visit.attribution = Attribution::kIncident;

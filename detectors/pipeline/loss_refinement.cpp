@@ -16,9 +16,13 @@ bool voted(const Incident& incident) {
 
 }  // namespace
 
+bool LossStage::of_links(const Incident& incident) const {
+  return incident.layer == Layer::kUnderlay && about_loss(incident) &&
+         !state_->named_device(incident).valid();
+}
+
 bool LossStage::due(const Incident& incident, IncidentIndex index, Time now) {
-  if (incident.layer != Layer::kUnderlay || !about_loss(incident) || incident.last_seen != now ||
-      state_->named_device(incident).valid()) {
+  if (incident.last_seen != now) {
     return false;
   }
   // While a set is named, or nobody has voted, also whenever another pair has joined.
@@ -40,19 +44,28 @@ void LossStage::refine(Time now) {
     return;
   }
   std::vector<IncidentIndex> again;
+  bool any_due = false;
   Time since = now;
+  const Duration pool = state_->options.loss.pool_window;
   for (const IncidentIndex index : state_->incidents.open()) {
     const Incident& incident = state_->incidents[index];
-    if (due(incident, index, now)) {
+    if (!of_links(incident)) {
+      continue;
+    }
+    const bool is_due = due(incident, index, now);
+    any_due = any_due || is_due;
+    // An incident whose losses another one explains by now is not seen again, and nobody would ask
+    // whether both were about one fault from the start.  What opened it must still be in the log.
+    if (is_due || now - incident.opened <= pool / 2) {
       again.push_back(index);
       since = std::min(since, incident.opened - kLead);
     }
   }
-  if (again.empty()) {
+  if (!any_due) {
     return;
   }
   const std::vector<Accusation> accusations =
-      best_reading(std::max(since, now - state_->options.loss.pool_window), Gathered::kAll, false);
+      best_reading(std::max(since, now - pool), Gathered::kAll, false);
   for (const IncidentIndex index : again) {
     refine_one(now, index, accusations);
   }

@@ -49,6 +49,7 @@ LossStage::LossStage(PipelineState& state)
       ledger_(state.options.loss.pool_window),
       tests_(LossEvidenceOptions{.probes_per_visit = state.options.probing.probes_per_visit,
                                  .base_loss_ratio = state.options.loss.base_loss_ratio}),
+      second_look_(state),
       vote_(vote_options(state.options, lossy_visit_ratio(state.options))),
       search_(search_options(state.options, lossy_visit_ratio(state.options), false)),
       silent_search_(search_options(state.options, lossy_visit_ratio(state.options), true)),
@@ -65,10 +66,23 @@ void LossStage::submit(EndpointRange range) {
   agent_incident_.resize(hosts_.size(), kNoIncident);
 }
 
+void LossStage::plan(Time now, std::size_t sent, std::vector<ProbeRequest>& requests) {
+  if (state_->paper()) {
+    return;
+  }
+  const std::size_t budget = state_->options.follow_up.probes_per_round;
+  std::size_t used = 0;
+  for (std::size_t i = requests.size() - sent; i < requests.size(); ++i) {
+    used += requests[i].count;
+  }
+  second_look_.plan(now, tests_, budget - std::min(budget, used), sent, requests);
+}
+
 void LossStage::release(PairRange pairs) {
   std::erase_if(unexplained_, [&](const Unexplained& item) { return pairs.holds(item.pair); });
   evidence_.release(pairs);
   tests_.release(pairs);
+  second_look_.release(pairs);
   both_ways_.release(pairs.first, pairs.count);
 }
 
@@ -88,11 +102,15 @@ void LossStage::observe(Time now, VisitOutcome& visit, const TracedPath* path) {
   }
   if (visit.lossy()) {
     visit.attribution = attribute(now, visit);
+    second_look_.explained(visit.pair);
   }
   if (visit.attribution != Attribution::kNone) {
     return;
   }
   weigh(visit, path);
+  if (visit.lossy() && !state_->paper()) {
+    second_look_.suspect(visit.pair, tests_);
+  }
   const bool silent = state_->log.streak(visit.pair) >= state_->options.loss.consecutive;
   const bool was_silent = !state_->paper() && visit.longest_run >= kShortSilence;
   if (visit.lossy() && (silent || was_silent)) {

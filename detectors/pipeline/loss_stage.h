@@ -14,6 +14,7 @@
 #include "detectors/loss/component_evidence.h"
 #include "detectors/loss/link_ledger.h"
 #include "detectors/pipeline/pipeline_state.h"
+#include "detectors/pipeline/second_look.h"
 
 #include <limits>
 #include <map>
@@ -43,6 +44,13 @@ class LossStage final {
       tests_.prefetch_pair(known);
     }
   }
+
+  /// Appends second looks of the period that begins now.  `sent`: extra visits at the end of
+  /// `requests`, which come out of the same budget.
+  void plan(Time now, std::size_t sent, std::vector<ProbeRequest>& requests);
+
+  /// Is it an extra visit?  Then it says what the pair loses, and nothing about latency.
+  bool took(const Visit& visit) const { return second_look_.took(visit); }
 
   /// One visit, already in the log; `path` may be nullptr.
   void observe(Time now, VisitOutcome& visit, const TracedPath* path);
@@ -163,6 +171,8 @@ class LossStage final {
   void forgive(IncidentIndex index);
   void forgive_link(ComponentId link);
   void refine(Time now);
+  /// An incident of loss that names links, and no device.
+  bool of_links(const Incident& incident) const;
   bool due(const Incident& incident, IncidentIndex index, Time now);
   void refine_one(Time now, IncidentIndex index, std::span<const Accusation> accusations);
   /// The place that explains today's evidence best; nullptr: where it is, or nowhere for sure.
@@ -208,6 +218,7 @@ class LossStage final {
   LinkLedger ledger_;        ///< the paper's configuration only
   ComponentEvidence tests_;  ///< the other one's
   PagedColumn<PairId, PairId> both_ways_;
+  SecondLook second_look_;
   UnderlayVote vote_;          ///< counts; ranks the links of a lone pair
   FaultSearch search_;         ///< which links together; the paper's configuration counts
   FaultSearch silent_search_;  ///< ... where a silent pair shows that some link is at fault

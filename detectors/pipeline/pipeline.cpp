@@ -1,6 +1,7 @@
 #include "detectors/pipeline/pipeline.h"
 
 #include "detectors/pipeline/drift_stage.h"
+#include "detectors/pipeline/ended_tasks.h"
 #include "detectors/pipeline/follow_up_stage.h"
 #include "detectors/pipeline/host_check_stage.h"
 #include "detectors/pipeline/incident_desk.h"
@@ -18,7 +19,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -28,14 +28,6 @@ namespace {
 /// Pairs below one ToR and pairs across the aggregation layer spread differently.
 constexpr std::uint8_t kSameTor = 0;
 constexpr std::uint8_t kCrossTor = 1;
-
-/// A task whose endpoints are all gone, until what is known about its pairs can go as well.
-struct EndedTask {
-  std::vector<EndpointId> endpoints;
-  std::vector<PairRange> pairs;
-  std::optional<Time> release_at;  ///< absent until the next poll
-  bool released = false;
-};
 
 /// What lies below the floor of windows is the clock's or the host's for visits as well.
 ShiftOptions shift_options(const PipelineOptions& options) {
@@ -85,7 +77,9 @@ class Pipeline::Impl {
 
   void plan(Time now, std::vector<ProbeRequest>& requests) {
     state_.scheduler.plan(now, state_.activation, requests);
+    const std::size_t planned = requests.size();
     follow_up_.plan(now, requests);
+    loss_.plan(now, requests.size() - planned, requests);
   }
 
   void observe(Time now, const ProbeBatch& batch) {
@@ -253,7 +247,7 @@ class Pipeline::Impl {
       skeleton_.end(endpoints);
       gone.insert(gone.end(), endpoints.begin(), endpoints.end());
       task.endpoints = std::move(endpoints);
-      ended_.push_back(std::move(task));
+      ended_.add(std::move(task));
     }
     if (!gone.empty()) {
       state_.scheduler.drop_ended(state_.activation, gone);
@@ -265,14 +259,16 @@ class Pipeline::Impl {
     const Duration grace =
         std::max(state_.options.loss.pool_window, 2 * state_.options.window.length) +
         state_.options.probing.visit + state_.options.probing.timeout;
-    for (EndedTask& task : ended_) {
-      if (!task.release_at) {
-        task.release_at = now + grace;
-      } else if (*task.release_at <= now && !sampled(task)) {
-        release(task);
+    const auto in_use = [this](const EndedTask& task) { return sampled(task); };
+    for (const EndedTask& task : ended_.take_due(now, grace, in_use)) {
+      for (const PairRange& pairs : task.pairs) {
+        release(pairs);
+      }
+      for (const EndpointId endpoint : task.endpoints) {
+        loss_.release(endpoint);
+        host_check_.release(endpoint);
       }
     }
-    std::erase_if(ended_, [](const EndedTask& task) { return task.released; });
   }
 
   /// Does an open window hold a sample of it?  Then somebody sent when nobody was asked to.
@@ -280,17 +276,6 @@ class Pipeline::Impl {
     return std::any_of(task.pairs.begin(), task.pairs.end(), [&](const PairRange& pairs) {
       return stores_[0].holds(pairs) || stores_[1].holds(pairs);
     });
-  }
-
-  void release(EndedTask& task) {
-    for (const PairRange& pairs : task.pairs) {
-      release(pairs);
-    }
-    for (const EndpointId endpoint : task.endpoints) {
-      loss_.release(endpoint);
-      host_check_.release(endpoint);
-    }
-    task.released = true;
   }
 
   void release(PairRange pairs) {
@@ -336,7 +321,8 @@ class Pipeline::Impl {
     if (!state_.live(visit.pair)) {
       return;  // Its task was released: far too late.
     }
-    if (follow_up_.observe(visit, rtts)) {
+    const bool again = loss_.took(visit);
+    if (!again && follow_up_.observe(visit, rtts)) {
       return;
     }
     PairMemory& memory = state_.memory[visit.pair];
@@ -350,7 +336,9 @@ class Pipeline::Impl {
       memory.last_heard = now;
     }
     loss_.observe(now, outcome, path);
-
+    if (again) {
+      return;
+    }
     const std::int64_t window = visit.start.time_since_epoch() / state_.options.window.length;
     if (window < window_ || window > window_ + 1) {
       return;  // Too late for its window; its losses counted all the same.
@@ -430,7 +418,7 @@ class Pipeline::Impl {
   ClosedWindow closed_;
   std::vector<ShortTermResult> results_;
   std::vector<const Visit*> in_order_;  ///< scratch of observe()
-  std::vector<EndedTask> ended_;        ///< in the order of their end
+  EndedTasks ended_;
   std::vector<IncidentIndex> unheard_;  ///< scratch of poll()
   std::int64_t window_ = 0;             ///< the window that closes next
 };

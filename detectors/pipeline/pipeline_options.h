@@ -78,9 +78,10 @@ struct LocalizeOptions {
   Duration max_idle = std::chrono::seconds(10);  ///< of the bridges: other_config:max-idle
 };
 
-/// Probes beside the plan, where an incident leaves something open.
+/// Probes beside the plan: where an incident leaves something open, and second looks at what a
+/// visit lost.
 struct FollowUpOptions {
-  std::size_t probes_per_round = 40;  ///< over all incidents, per visit period; 0: none
+  std::size_t probes_per_round = 40;  ///< of all together, per visit period; 0: none
   std::size_t traces_per_round = 16;  ///< paths asked for per visit period
   std::size_t rounds = 6;             ///< of one incident; then it stays as it is
   std::uint16_t large_bytes = 1'024;  ///< the other payload, unless the probes' own is as large

@@ -196,7 +196,8 @@ void add_follow_ups(DetectionTable& table) {
               {0, 1'000'000},
               follow_up(&FollowUpOptions::probes_per_round),
               "Extra probes per visit period, over all incidents, that tell suspects apart and say "
-              "which packets fail; 0 sends none. The paper's configuration never sends any.");
+              "which packets fail, and what is left of them for second looks at lossy visits; 0 "
+              "sends none. The paper's configuration never sends any.");
   table.count("detection.follow_up.traces_per_round",
               {0, 10'000},
               follow_up(&FollowUpOptions::traces_per_round),

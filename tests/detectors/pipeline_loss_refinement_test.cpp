@@ -81,6 +81,35 @@ TEST(PipelineLossRefinement, NamesEveryLinkOfSeveralThatFailAtOnce) {
                                             bench.fabric_link("tor-6.0")));
 }
 
+// A ToR's link thins out what crosses it, and by chance first what goes to one of its RNICs, then
+// what goes to the other.  The second incident is never seen again, since the first, once it has
+// moved to the ToR's link, explains all that is lost.
+TEST(PipelineLossRefinement, JoinsIncidentsThatWereOneFaultFromTheStart) {
+  PipelineBench bench(12, 1);
+  const auto over_the_link = [](const FlowKey& flow) {
+    return (flow.source.index() / 2 == 5) != (flow.target.index() / 2 == 5);
+  };
+  const auto over_the_link_at = [&](std::uint32_t rnic) {
+    return [=](const FlowKey& flow) {
+      return over_the_link(flow) && (flow.source.index() == rnic || flow.target.index() == rnic);
+    };
+  };
+  bench.world.effects.push_back(lossy(over_the_link_at(10), 60, 63, 2));
+  bench.world.effects.push_back(lossy(over_the_link_at(11), 63, 65, 2));
+  bench.world.effects.push_back(lossy(over_the_link, 65, 120, 3));
+  std::size_t opened_apart = 0;
+  bench.at(66, [&] { opened_apart = bench.incidents().size(); });
+  bench.run(120);
+  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  ASSERT_EQ(opened_apart, 2u) << "the world does not show what it is for";
+  std::size_t open = 0;
+  for (const Incident& incident : bench.incidents()) {
+    EXPECT_EQ(incident.candidates.front().component, bench.fabric_link("tor-6.0"));
+    open += incident.closed ? 0 : 1;
+  }
+  EXPECT_EQ(open, 1u);
+}
+
 // The ends of what may be configured are no ends of what a search can be told.
 TEST(PipelineLossRefinement, TakesEveryRatioThatMayBeConfigured) {
   for (const double loss : {1e-9, 1e-5, 0.01, 0.05}) {

@@ -162,6 +162,7 @@ TEST(PipelineLoss, OpensNothingForFiveProbesInARow) {
 TEST(PipelineLoss, PoolsTheFirstLossesOfPairsThatShareALink) {
   const auto run = [](int losses) {
     auto bench = std::make_unique<PipelineBench>(6);
+    bench->options.follow_up.probes_per_round = 0;  // Second looks would meet the same loss.
     const std::uint32_t pairs[5][2] = {{0, 2}, {4, 1}, {3, 0}, {1, 5}, {2, 1}};
     for (int i = 0; i < losses; ++i) {
       bench->world.effects.push_back(one_lossy_visit(pairs[i][0], pairs[i][1], 70 + 5 * i, 5));

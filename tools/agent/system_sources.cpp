@@ -29,6 +29,8 @@ namespace {
 
 constexpr auto kPeerPatience = std::chrono::seconds(1);
 constexpr std::uint16_t kLeastPayload = 1024;
+/// Controls and second looks are that much longer than planned probes.
+constexpr std::uint16_t kExtraPayload = 8;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 class VerbsClock final : public verbs::HostClock {
@@ -58,7 +60,8 @@ std::vector<verbs::EndpointOptions> local_endpoints(const AgentConfig& config,
     options.queue_pairs = config.queue_pairs;
     options.service_level = config.service_level;
     options.first_epoch = first_epoch;
-    options.max_payload_bytes = std::max(kLeastPayload, config.pipeline.probing.payload_bytes);
+    options.max_payload_bytes = std::max<std::uint16_t>(
+        kLeastPayload, config.pipeline.probing.payload_bytes + kExtraPayload);
     endpoints.push_back(std::move(options));
   }
   return endpoints;
