@@ -36,7 +36,7 @@ unset CLICOLOR_FORCE
 
 # Tests that say nothing new under sanitizers, or that need more time than an inner loop has.
 readonly labels_not_quick='^(slow|lab|bench)$'
-readonly labels_not_asan='^(slow|lab|bench|tidy|package|docs)$'
+readonly labels_not_asan='^(slow|lab|bench|tidy|package|docs|statistics)$'
 
 # source_files TEST...: NUL-separated paths that pass find's test.
 source_files() {

@@ -47,9 +47,10 @@ void FollowUpStage::begin_round(Case& one, Time now) {
   }
   if (one.finding.failing) {
     add_sizes(one);
-    add_split(one);
-    if (one.waiting.empty()) {
-      add_other_ports(one);
+    const std::size_t before = one.waiting.size();
+    add_other_ports(one);
+    if (one.waiting.size() == before) {
+      add_split(one);
     }
   }
   one.done = one.waiting.empty();
@@ -130,21 +131,18 @@ void FollowUpStage::add_split(Case& one) const {
   if (suspects.empty() || one.finding.partial.any() || one.finding.direction) {
     return;
   }
-  std::vector<FollowUpChoice> choices;
-  for (const FollowUpChoice& choice : one.ports) {
-    // A flow that has answered for sure would only say it again; a gray link needs many visits.
-    const bool asked = one.finding.control_rate() > kPlainRate &&
-                       std::any_of(one.asked.begin(), one.asked.end(), [&](const Asked& known) {
-                         return known.probe.flow() == choice.probe.flow() && known.trials > 0;
-                       });
-    if (!asked) {
-      choices.push_back(choice);
-    }
-  }
+  std::vector<FollowUpChoice> choices = one.ports;
   // How late another pair should be is not known here, so only loss is looked for beside the pair.
   if (state_->incidents[one.incident].symptom != Symptom::kLatency) {
     add_other_pairs(suspects, choices);
   }
+  // A flow that has answered for sure would only say it again; a gray link needs many visits.
+  std::erase_if(choices, [&](const FollowUpChoice& choice) {
+    return one.finding.control_rate() > kPlainRate &&
+           std::any_of(one.asked.begin(), one.asked.end(), [&](const Asked& known) {
+             return known.probe.flow() == choice.probe.flow() && known.trials > 0;
+           });
+  });
   const double probes = extra_visit_probes(state_->options.probing);
   const double detection = 1.0 - std::pow(1.0 - one.finding.control_rate(), probes);
   for (FollowUpChoice& choice : plan_split(suspects, choices, detection, kSplitsPerRound)) {

@@ -296,6 +296,12 @@ bool HostCheckStage::open(EndpointId at, Time now, const HostFinding& finding, C
     state_->incidents.place(index, Layer::kHost, kind, {{at_fault, 1.0}}, 1.0);
   }
   found.incident = index;
+  const Incident& incident = state_->incidents[index];
+  if (finding.kind == HostFindingKind::kBondDegraded && found.link.valid() &&
+      !PipelineState::names(incident, found.link)) {
+    // Probes have moved to the leg that is left, and what was lost was taken for its doing.
+    state_->incidents.place(index, incident.layer, incident.kind, {{found.link, 1.0}}, 1.0);
+  }
   state_->incidents.add_evidence(
       index,
       {now,

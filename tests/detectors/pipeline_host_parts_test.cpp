@@ -61,6 +61,34 @@ TEST(PipelineHostParts, ALegThatABondHasLostIsNamedByItsLink) {
               ElementsAre(bench.world.access_link(EndpointId(2))));
 }
 
+// Probes have moved to the leg that is left before anybody asks what was lost on which.
+TEST(PipelineHostParts, ALostLegTakesOverWhatTheOtherIsAccusedOf) {
+  PipelineBench bench(8, 1);
+  const ComponentId down = bench.world.access_link(EndpointId(2));
+  const Endpoint& bonded = bench.world.endpoints()[EndpointId(2)];
+  const ComponentId left = bench.world.components.intern(
+      ComponentType::kLink, "link(" + bonded.name + "/port-1, " + bonded.tor + ")");
+  bench.world.trace_script = [&](const FlowKey& flow, Time) -> Expected<TracedPath> {
+    TracedPath path = bench.world.healthy_path(flow);
+    for (auto* way : {&path.request, &path.answer}) {
+      for (PathHop& hop : *way) {
+        hop.link = hop.link == down ? left : hop.link;
+      }
+    }
+    return path;
+  };
+  bench.world.effects.push_back(
+      {.from = at_s(60), .to = at_s(64), .hits = to_endpoint(EndpointId(2)), .lose_one_in = 4});
+  spoil(bench, {2}, 70, [](HostReport& report, EndpointId) { report.bond[0].up = false; });
+  ComponentId before;
+  bench.at(69, [&] { before = bench.incidents().at(0).candidates.front().component; });
+  bench.run(120);
+  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  EXPECT_EQ(before, left);
+  ASSERT_THAT(bench.incidents(), SizeIs(1));
+  EXPECT_THAT(bench.candidates(bench.incidents().front()), ElementsAre(down));
+}
+
 // 0 and 2 are on two hosts of one segment, so on one ToR; 4 is on another.
 TEST(PipelineHostParts, BondsThatLostALegToOneSwitchAreThatSwitchs) {
   for (const std::uint32_t other : {2U, 4U}) {

@@ -1,6 +1,7 @@
 // Where an incident is placed that no single link explains: a switch, the ends of a pair, a path
 // that has moved, tables that come and go.
 #include "detectors/localize/path_book.h"
+#include "detectors/schedule/probe_scheduler.h"
 #include "tests/support/pipeline_bench.h"
 
 namespace bonescan::fakes {
@@ -146,6 +147,35 @@ TEST(PipelinePlacing, BlamesTheEndsOfAPairThatFailsFromEveryPort) {
   EXPECT_THAT(bench.candidates(open.front()),
               testing::UnorderedElementsAre(bench.world.bridge(EndpointId(2)),
                                             bench.world.bridge(EndpointId(7))));
+}
+
+// No other port of the pair takes the way of its planned probes, so the first round tries none.
+TEST(PipelinePlacing, AsksForOtherPortsOnceNoLinkExplainsThePair) {
+  PipelineBench bench(12, 1);
+  for (const auto& [from, to] : {std::pair{2u, 7u}, std::pair{7u, 2u}}) {
+    bench.world.effects.push_back(total_loss(between(EndpointId(from), EndpointId(to)), 60, 300));
+  }
+  bench.world.trace_script = [&](const FlowKey& flow, Time) -> Expected<TracedPath> {
+    TracedPath path = bench.world.healthy_path(flow);
+    const bool planned =
+        flow.source_port == probe_source_port(bench.options.seed, {flow.source, flow.target});
+    for (auto* way : {&path.request, &path.answer}) {
+      for (std::size_t i = 1; !planned && i + 1 < way->size(); ++i) {
+        (*way)[i].link = bench.world.components.intern(
+            ComponentType::kLink, bench.world.components[(*way)[i].link].name + " 2");
+      }
+    }
+    return path;
+  };
+  bench.run(110);
+  SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+  ASSERT_THAT(standing(bench), SizeIs(1));
+  EXPECT_EQ(standing(bench).front().kind, "pair-state");
+  for (const ProbeRequest& request : bench.world.requests) {
+    const bool own = request.ends.source.index() + request.ends.target.index() == 9 &&
+                     (request.ends.source.index() == 2 || request.ends.source.index() == 7);
+    EXPECT_TRUE(own || request.payload_bytes == bench.options.probing.payload_bytes);
+  }
 }
 
 TEST(PipelinePlacing, StaysOnLinksWithoutFollowUps) {
