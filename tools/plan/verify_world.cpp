@@ -252,6 +252,8 @@ Scenario verify_scenario(const std::string& file,
       fmt::format("probing.probes_per_visit={}", point.probes_per_visit),
       "latency.base_loss_ratio=1e-5",
       "detection.incident.reopen_after=0s",
+      // Second looks, which share the budget, are not predicted.
+      "detection.follow_up.probes_per_round=0",
       "failures.count=0"};
   return load_scenario(file, settings);
 }
