@@ -12,6 +12,10 @@ namespace {
 /// @ours
 constexpr Duration kAgentExcuse = std::chrono::seconds(10);
 
+/// An endpoint that has just become ready may not answer yet: its agent is still at its start, and
+/// nobody on the way has resolved its address. @ours
+constexpr Duration kStartGrace = std::chrono::seconds(2);
+
 /// So many probes lost in a row were a silence, even if the visit ended well: loss of 10 % does so
 /// in one visit of 250,000. @ours
 constexpr std::uint32_t kShortSilence = 6;
@@ -198,7 +202,7 @@ Attribution LossStage::attribute(Time now, const VisitOutcome& visit) {
   if (!state_->activation.active(ends)) {
     return Attribution::kExcused;
   }
-  if (excused_by_agent(now, visit)) {
+  if (excused_by_start(visit) || excused_by_agent(now, visit)) {
     return Attribution::kExcused;
   }
   const bool silent = state_->log.streak(visit.pair) >= state_->options.loss.consecutive;
@@ -254,6 +258,19 @@ void LossStage::address_changed(const MembershipEvent& event) {
        fmt::format("{} announced another GID{}: connections made with the old one are cut off",
                    name,
                    event.detail.empty() ? "" : " (" + event.detail + ")")});
+}
+
+bool LossStage::excused_by_start(const VisitOutcome& visit) {
+  const Pair& ends = state_->ends(visit.pair);
+  const auto fresh = [&](EndpointId endpoint) {
+    const auto ready = state_->activation.ready_since(endpoint);
+    return ready && visit.start < *ready + kStartGrace;
+  };
+  if (state_->paper() || !(fresh(ends.source) || fresh(ends.target))) {
+    return false;
+  }
+  state_->log.reset_streak(visit.pair);
+  return true;
 }
 
 bool LossStage::excused_by_agent(Time now, const VisitOutcome& visit) {

@@ -110,6 +110,8 @@ class LossStage final {
   /// Puts the pair among the unexplained, once.
   void hold(Time now, PairId pair, Symptom symptom);
   Attribution attribute(Time now, const VisitOutcome& visit);
+  /// Had one of its ends just become ready?
+  bool excused_by_start(const VisitOutcome& visit);
   bool excused_by_agent(Time now, const VisitOutcome& visit);
   /// Is one end of the pair an RNIC that the incident says is cut off: by its GID, or as its host
   /// found?

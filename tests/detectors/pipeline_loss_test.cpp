@@ -1,6 +1,8 @@
 // Lost probes to incidents, on the fake telemetry: no simulator is linked.
 #include "tests/support/pipeline_bench.h"
 
+#include <algorithm>
+
 namespace bonescan::fakes {
 namespace {
 
@@ -292,6 +294,28 @@ TEST(PipelineLoss, NeverProbesAContainerThatIsNotReady) {
     EXPECT_GE(request.start, at_s(2));
     EXPECT_NE(request.ends.source, EndpointId(2));
     EXPECT_NE(request.ends.target, EndpointId(2));
+  }
+}
+
+// Its agent has said so, but does not answer yet.
+TEST(PipelineLoss, WaitsForAnEndpointThatHasJustBecomeReady) {
+  for (const bool stays : {false, true}) {
+    SCOPED_TRACE(stays);
+    PipelineBench bench(6, 1);
+    bench.announce_all = false;
+    bench.world.all_ready(kStartOfRun);
+    bench.world.events[3].at = at_s(30);
+    std::rotate(
+        bench.world.events.begin() + 3, bench.world.events.begin() + 4, bench.world.events.end());
+    bench.world.effects.push_back(
+        dead(to_endpoint(EndpointId(3)), 30, stays ? kForever : at_ms(31'900)));
+    bench.run(60);
+    SCOPED_TRACE(summary(bench.incidents(), bench.world.components));
+    ASSERT_THAT(bench.incidents(), SizeIs(stays ? 1 : 0));
+    if (stays) {
+      EXPECT_GE(bench.incidents().front().opened, at_s(32));
+      EXPECT_LE(bench.incidents().front().opened, at_s(35));
+    }
   }
 }
 
