@@ -16,7 +16,7 @@ if(TARGET system_verbs_lab_tests AND TARGET bonescan_cli)
       NAME lab.boot_${suite}
       COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_lab.sh ${suite} ${lab_results}/${suite}
               $<TARGET_FILE:bonescan_cli> $<TARGET_FILE:lab_ud_probe> $<TARGET_FILE:roce_frame>)
-    set_tests_properties(lab.boot_${suite} PROPERTIES LABELS lab TIMEOUT 420
+    set_tests_properties(lab.boot_${suite} PROPERTIES LABELS lab TIMEOUT 620
                                                       FIXTURES_SETUP lab_${suite})
   endforeach()
 

@@ -34,4 +34,4 @@ case $suite in
   ovs) command=("$here/ovs_tc.sh" "$ud_probe" /run/share) ;;
   *) exit 2 ;;
 esac
-"$here/run_guest.sh" -t 400 -s "$results" -- "${command[@]}" || exit 1
+"$here/run_guest.sh" -t 600 -s "$results" -- "${command[@]}" || exit 1
