@@ -56,6 +56,9 @@ void PlainAnalysis::observe(Time now, const PairTable& pairs, const ProbeBatch& 
   welcome(pairs);
   visits_.clear();
   for (const Visit& visit : batch.visits) {
+    if (!planned(visit)) {
+      continue;
+    }
     const Pair& ends = pairs_[visit.pair];
     Time& last = last_visit_.at(visit.pair);
     visits_.push_back(
@@ -68,6 +71,14 @@ void PlainAnalysis::observe(Time now, const PairTable& pairs, const ProbeBatch& 
     log_.add(visit, batch.rtts(visit));
   }
   detector_->observe(now, visits_);
+}
+
+bool PlainAnalysis::planned(const Visit& visit) {
+  Packets& usual = packets_.at(visit.pair);
+  if (!usual.known) {
+    usual = {.payload_bytes = visit.payload_bytes, .dscp = visit.dscp, .known = true};
+  }
+  return visit.payload_bytes == usual.payload_bytes && visit.dscp == usual.dscp;
 }
 
 void PlainAnalysis::poll(Time now) {

@@ -44,7 +44,9 @@ class PlainAnalysis final {
                 Detector& detector,
                 Localizer* localizer);
 
-  /// Whole visits.  REQUIRES: `now` never goes back; `pairs` only grows.
+  /// Whole visits.  Those with other packets than the pair's first are extra visits, which somebody
+  /// else's suspicion asked for, and are left out.
+  /// REQUIRES: `now` never goes back; `pairs` only grows.
   void observe(Time now, const PairTable& pairs, const ProbeBatch& batch);
 
   /// Asks the detector, opens and closes incidents.
@@ -61,7 +63,15 @@ class PlainAnalysis final {
     std::uint32_t lossy = 0;
   };
 
+  /// What the plan sends for a pair.
+  struct Packets {
+    std::uint16_t payload_bytes = 0;
+    std::uint8_t dscp = 0;
+    bool known = false;
+  };
+
   void welcome(const PairTable& pairs);
+  bool planned(const Visit& visit);
   void count_recent();
   Symptom symptom_of(const Verdict& verdict) const;
   bool attribute(Time now, const Verdict& verdict, Symptom symptom);
@@ -85,6 +95,7 @@ class PlainAnalysis final {
   PathBook paths_;
   VisitLog log_;
   PairTable pairs_;
+  PagedColumn<PairId, Packets> packets_;
   PagedColumn<PairId, Time> last_visit_;
   PagedColumn<PairId, Time> accused_at_;  ///< last latency verdict
   PagedColumn<PairId, Count> counts_;

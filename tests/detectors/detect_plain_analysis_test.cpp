@@ -108,6 +108,17 @@ TEST_F(PlainAnalysisTest, TellsTheDetectorWhatIsKnownOfAVisit) {
   EXPECT_EQ(detector_.classes[PairId(1)], 1);
 }
 
+// Follow-ups and second looks go where somebody else's detector suspects something.
+TEST_F(PlainAnalysisTest, LeavesOutVisitsWithOtherPackets) {
+  PlainAnalysis plain = analysis(nullptr);
+  plain.observe(at_s(1), pairs_, visits(at_s(0)));
+  ProbeBatch extra = visits(at_s(1));
+  extra.visits[0].payload_bytes = 72;
+  extra.visits[1].dscp = 8;
+  plain.observe(at_s(2), pairs_, extra);
+  EXPECT_THAT(detector_.heard, SizeIs(4 + 2));
+}
+
 TEST_F(PlainAnalysisTest, NamesNothingForOnePairAndTheRnicForTwo) {
   PlainAnalysis plain = analysis(nullptr);
   plain.observe(at_s(1), pairs_, visits(at_s(0)));
