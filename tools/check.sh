@@ -62,7 +62,7 @@ stage_build() {
 
 # Not by preset: the label filter of a preset would win over ours.
 stage_tests() {
-  ctest --test-dir "build/$1" -j "$jobs" --output-on-failure --no-tests=error --timeout 300 \
+  ctest --test-dir "build/$1" -j "$jobs" --output-on-failure --no-tests=error --timeout 600 \
     --output-junit "$root/$logs/$1.xml" ${2:+-LE "$2"}
 }
 

@@ -264,8 +264,10 @@ void FollowUpStage::judge(Case& one, Time now) {
          now,
          false,
          fmt::format("only some packets fail: {} ({})", partial_text(finding.partial), beside));
-  } else if (!finding.remaining.empty() && (finding.cleared.size() > before.cleared.size() ||
-                                            finding.direction != before.direction)) {
+    return;
+  }
+  if (!finding.remaining.empty() &&
+      (finding.cleared.size() > before.cleared.size() || finding.direction != before.direction)) {
     const ComponentTable& names = state_->telemetry.components;
     std::string way;
     if (finding.direction) {
@@ -280,7 +282,8 @@ void FollowUpStage::judge(Case& one, Time now) {
                      names[finding.remaining.front()].name,
                      way,
                      beside));
-  } else if (one.rounds == 1 || (finding.failing && !before.failing)) {
+  }
+  if (one.rounds == 1 || (finding.failing && !before.failing)) {
     tell(one,
          now,
          true,
